@@ -1,0 +1,230 @@
+//! The one read view of a head, for owned and borrowed frames.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use core::fmt;
+
+use super::escape::Escapes;
+use super::{name, value};
+
+/// The headers of a frame, in the order in which they stood on the wire.
+///
+/// Of repeated entries the first counts (STOMP 1.2, "Repeated Header Entries"); the later ones are
+/// kept for relays. Names compare unescaped. Values are borrowed unless they hold an escape.
+///
+/// ```
+/// use stomp_proto::{Command, Frame};
+/// let frame = Frame::builder(Command::Send)
+///     .header("destination", "/queue/a")
+///     .header("foo", "World")
+///     .header("foo", "Hello")
+///     .build();
+/// assert_eq!(frame.headers().get("foo").as_deref(), Some("World"));
+/// assert_eq!(frame.headers().get_all("foo").collect::<Vec<_>>(), ["World", "Hello"]);
+/// ```
+#[derive(Clone, Copy)]
+pub struct Headers<'a> {
+    head: &'a [u8],
+    spans: &'a [Span],
+    form: Form,
+}
+
+impl<'a> Headers<'a> {
+    pub(crate) fn new(head: &'a [u8], spans: &'a [Span], form: Form) -> Self {
+        Self { head, spans, form }
+    }
+
+    pub(crate) fn into_parts(self) -> (&'a [u8], &'a [Span], Form) {
+        (self.head, self.spans, self.form)
+    }
+
+    /// The value of the first header of that name.
+    #[must_use]
+    pub fn get(self, name: &str) -> Option<Cow<'a, str>> {
+        self.find(name).map(Header::value)
+    }
+
+    /// The first header of that name.
+    pub(crate) fn find(self, name: &str) -> Option<Header<'a>> {
+        self.iter().find(|header| header.is(name))
+    }
+
+    /// The values of all headers of that name.
+    pub fn get_all(self, name: &str) -> impl Iterator<Item = Cow<'a, str>> {
+        self.iter().filter(move |header| header.is(name)).map(Header::value)
+    }
+
+    /// The headers, repeated ones included.
+    pub fn iter(self) -> impl Iterator<Item = Header<'a>> {
+        self.spans.iter().filter_map(move |span| {
+            let (name, value) = span.split(self.head)?;
+            Some(Header { name, value, form: self.form })
+        })
+    }
+
+    /// The number of headers, repeated ones included.
+    #[must_use]
+    pub fn len(self) -> usize {
+        self.spans.iter().filter(|span| !span.is_malformed()).count()
+    }
+
+    /// Whether there is no header.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The malformed header lines that the decoder kept out of the headers, raw, without line end.
+    pub(crate) fn malformed(self) -> impl Iterator<Item = &'a [u8]> {
+        self.spans.iter().filter(|span| span.is_malformed()).map(move |span| span.line(self.head))
+    }
+}
+
+impl fmt::Debug for Headers<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = self.iter().map(|header| {
+            let secret = name::is_secret(&header.name());
+            (header.name(), if secret { Cow::Borrowed("…") } else { header.value() })
+        });
+        f.debug_map().entries(shown).finish()
+    }
+}
+
+/// One header of a frame.
+#[derive(Clone, Copy)]
+pub struct Header<'a> {
+    name: &'a [u8],
+    value: &'a [u8],
+    form: Form,
+}
+
+impl<'a> Header<'a> {
+    /// The name, unescaped.
+    #[must_use]
+    pub fn name(self) -> Cow<'a, str> {
+        text(self.name_octets())
+    }
+
+    /// The value, unescaped; on 1.0 without the blanks before it.
+    #[must_use]
+    pub fn value(self) -> Cow<'a, str> {
+        text(self.value_octets())
+    }
+
+    /// The octets of [`Header::name`].
+    #[inline]
+    pub(crate) fn name_octets(self) -> Cow<'a, [u8]> {
+        self.form.escapes().unescape(self.name)
+    }
+
+    /// The octets of [`Header::value`].
+    #[inline]
+    pub(crate) fn value_octets(self) -> Cow<'a, [u8]> {
+        self.form.escapes().unescape(self.raw_value())
+    }
+
+    /// The value as the peer wrote it, still escaped; on 1.0 without the blanks before it.
+    ///
+    /// What is echoed (a receipt id, say) is echoed in this form: not every peer that leaves a
+    /// colon unescaped understands an escaped one.
+    #[must_use]
+    pub fn raw_value(self) -> &'a [u8] {
+        match self.form {
+            Form::Padded => value::trim_leading_blanks(self.value),
+            Form::Literal | Form::Escaped(_) => self.value,
+        }
+    }
+
+    fn is(self, name: &str) -> bool {
+        match self.form {
+            Form::Escaped(escapes) if self.name.contains(&b'\\') => {
+                *escapes.unescape(self.name) == *name.as_bytes()
+            }
+            _ => self.name == name.as_bytes(),
+        }
+    }
+}
+
+/// Two headers are equal if name and value are, however they are written.
+impl PartialEq for Header<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name() && self.value() == other.value()
+    }
+}
+
+impl Eq for Header<'_> {}
+
+impl fmt::Debug for Header<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let secret = name::is_secret(&self.name());
+        let value = if secret { Cow::Borrowed("…") } else { self.value() };
+        write!(f, "{:?}: {value:?}", self.name())
+    }
+}
+
+/// How the names and values of one head are written in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As they are.
+    Literal,
+    /// Blanks before a value are not part of it: 1.0 pads its examples so.
+    Padded,
+    /// With escapes.
+    Escaped(Escapes),
+}
+
+impl Form {
+    fn escapes(self) -> Escapes {
+        match self {
+            Self::Literal | Self::Padded => Escapes::None,
+            Self::Escaped(escapes) => escapes,
+        }
+    }
+}
+
+/// Where one header line lies in its head: `start..colon` is the name, `colon + 1..end` the value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    start: u32,
+    /// [`Span::MALFORMED`] in a line that was kept although it is no header.
+    colon: u32,
+    end: u32,
+}
+
+impl Span {
+    const MALFORMED: u32 = u32::MAX;
+
+    #[inline]
+    pub(crate) fn header(start: u32, colon: u32, end: u32) -> Self {
+        Self { start, colon, end }
+    }
+
+    pub(crate) fn malformed(start: u32, end: u32) -> Self {
+        Self { start, colon: Self::MALFORMED, end }
+    }
+
+    fn is_malformed(self) -> bool {
+        self.colon == Self::MALFORMED
+    }
+
+    fn split(self, head: &[u8]) -> Option<(&[u8], &[u8])> {
+        if self.is_malformed() {
+            return None;
+        }
+        let name = head.get(self.start as usize..self.colon as usize)?;
+        let value = head.get(self.colon as usize + 1..self.end as usize)?;
+        Some((name, value))
+    }
+
+    fn line(self, head: &[u8]) -> &[u8] {
+        head.get(self.start as usize..self.end as usize).unwrap_or_default()
+    }
+}
+
+/// Text that the decoder, or the type it came from, has checked to be UTF-8.
+fn text(octets: Cow<'_, [u8]>) -> Cow<'_, str> {
+    match octets {
+        Cow::Borrowed(octets) => Cow::Borrowed(core::str::from_utf8(octets).unwrap_or_default()),
+        Cow::Owned(octets) => Cow::Owned(String::from_utf8(octets).unwrap_or_default()),
+    }
+}
