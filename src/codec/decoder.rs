@@ -1,0 +1,127 @@
+//! A scanner with an inbox: owned frames out.
+
+use bytes::{Buf, Bytes, BytesMut};
+
+use super::scanner::{Body, Found, Layout};
+use super::{DecodeError, DecoderConfig, Scanner};
+use crate::{Command, Frame, Version};
+
+/// Decodes a stream of octets, which it keeps, into frames that own theirs.
+///
+/// The octets of a frame stay where they were read to: a frame is a view that shares the inbox.
+///
+/// ```
+/// use stomp_proto::codec::{Decoder, DecoderConfig, Item};
+/// # fn main() -> Result<(), stomp_proto::codec::DecodeError> {
+/// let mut decoder = Decoder::new(DecoderConfig::default());
+/// decoder.push(b"CONNECT\naccept-version:1.2\nho");
+/// assert_eq!(decoder.next_item()?, None);
+/// decoder.push(b"st:broker\n\n\0\n");
+/// let Some(Item::Frame(frame)) = decoder.next_item()? else { unreachable!() };
+/// assert_eq!(frame.header("host").as_deref(), Some("broker"));
+/// assert_eq!(decoder.next_item()?, Some(Item::Eol));
+/// decoder.finish()
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Decoder {
+    scanner: Scanner,
+    inbox: BytesMut,
+}
+
+/// What a stream of octets is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "a box would be an allocation for every frame")]
+pub enum Item {
+    /// A line end between frames, which is also the form of a heart-beat.
+    Eol,
+    /// A frame.
+    Frame(Frame),
+}
+
+impl Decoder {
+    /// A decoder at the start of a stream, before a version is agreed.
+    #[must_use]
+    pub fn new(config: DecoderConfig) -> Self {
+        Self { scanner: Scanner::new(config), inbox: BytesMut::new() }
+    }
+
+    /// Sets the version whose rules the frames from here on follow.
+    ///
+    /// Before it is set nothing is unescaped or trimmed, and the smaller limits hold. Octets that
+    /// were pushed already but not taken as items follow the new rules: set it between CONNECTED
+    /// and the frame behind it.
+    pub fn set_version(&mut self, version: Version) {
+        self.scanner.set_version(version);
+    }
+
+    /// Copies octets in.
+    #[inline]
+    pub fn push(&mut self, octets: &[u8]) {
+        self.inbox.extend_from_slice(octets);
+    }
+
+    /// The inbox, to read into without a copy: append to it, and leave what it holds.
+    pub fn buffer(&mut self) -> &mut BytesMut {
+        &mut self.inbox
+    }
+
+    /// The number of octets that are held and not yet taken as an item.
+    #[must_use]
+    pub fn buffered(&self) -> usize {
+        self.inbox.len()
+    }
+
+    /// The command of the frame that is being received, once its line is whole.
+    #[must_use]
+    pub fn command(&self) -> Option<Command> {
+        self.scanner.command()
+    }
+
+    /// Takes the next item; `None`: feed more.
+    ///
+    /// # Errors
+    ///
+    /// What the peer did wrong; the items before it have been handed out. Every later call returns
+    /// the same error.
+    #[inline]
+    pub fn next_item(&mut self) -> Result<Option<Item>, DecodeError> {
+        loop {
+            match self.scanner.scan(&self.inbox)? {
+                Found::NeedMore => return Ok(None),
+                Found::Nul { consumed } => self.inbox.advance(consumed),
+                Found::Eol { consumed } => {
+                    self.inbox.advance(consumed);
+                    return Ok(Some(Item::Eol));
+                }
+                Found::Frame(layout) => return Ok(Some(Item::Frame(self.take_frame(layout)))),
+            }
+        }
+    }
+
+    /// Says that the stream has ended.
+    ///
+    /// # Errors
+    ///
+    /// [`Truncated`](super::DecodeErrorKind::Truncated) inside a frame, or the error that ended
+    /// decoding before.
+    pub fn finish(&self) -> Result<(), DecodeError> {
+        self.scanner.finish(&self.inbox)
+    }
+
+    #[inline]
+    fn take_frame(&mut self, layout: Layout) -> Frame {
+        let head = self.inbox.split_to(layout.head_len).freeze();
+        let body = match layout.body {
+            Body::Deliver if layout.len > 0 => self.inbox.split_to(layout.len).freeze(),
+            Body::Deliver => Bytes::new(),
+            Body::Drop => {
+                self.inbox.advance(layout.len);
+                Bytes::new()
+            }
+        };
+        // The NUL.
+        self.inbox.advance(1);
+        Frame::new(layout.command, layout.form, self.scanner.spans(), head, body)
+    }
+}

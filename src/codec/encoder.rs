@@ -1,0 +1,199 @@
+//! Writing frames under the rules of one version.
+
+use bytes::{BufMut, BytesMut};
+
+use super::EncodeError;
+use super::lines::is_plain;
+use crate::frame::escape::Escapes;
+use crate::frame::{FrameRef, Text, name, value};
+use crate::{Command, Version};
+
+/// Whether `content-length` is written when the caller did not set it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContentLength {
+    /// Whenever there is a body.
+    #[default]
+    Automatic,
+    /// Not at all, because some brokers (ActiveMQ) take a message with it for binary. Refused if
+    /// the body holds a NUL.
+    Omit,
+}
+
+/// Appends a frame to `out`, in the form that `version` prescribes.
+///
+/// Lines end with LF, nothing follows the NUL. `content-length` is added behind the other headers.
+/// Malformed header lines that the decoder kept apart are not written.
+///
+/// # Errors
+///
+/// What the version cannot carry; then `out` is as it was. NUL and an empty name on every version;
+/// CR on 1.0 and 1.1; on 1.0 LF, a colon in a name, a blank before a value; in CONNECT, STOMP and
+/// CONNECTED LF, CR, a colon in a name (STOMP 1.2, "Value Encoding").
+///
+/// ```
+/// use bytes::BytesMut;
+/// use stomp_proto::codec::{ContentLength, encode};
+/// use stomp_proto::{Command, Frame, Version};
+/// # fn main() -> Result<(), stomp_proto::codec::EncodeError> {
+/// let frame = Frame::builder(Command::Send).header("key", "a:b").body("hi").build();
+/// let mut out = BytesMut::new();
+/// encode(frame.as_frame_ref(), Version::V1_2, ContentLength::Automatic, &mut out)?;
+/// assert_eq!(out, "SEND\nkey:a\\cb\ncontent-length:2\n\nhi\0");
+/// # Ok(())
+/// # }
+/// ```
+pub fn encode(
+    frame: FrameRef<'_>,
+    version: Version,
+    content_length: ContentLength,
+    out: &mut BytesMut,
+) -> Result<(), EncodeError> {
+    let start = out.len();
+    let result = write(frame, version, content_length, out);
+    if result.is_err() {
+        out.truncate(start);
+    }
+    result
+}
+
+fn write(
+    frame: FrameRef<'_>,
+    version: Version,
+    content_length: ContentLength,
+    out: &mut BytesMut,
+) -> Result<(), EncodeError> {
+    let (command, body) = (frame.command(), frame.body());
+    if !body.is_empty() && !command.may_have_body() {
+        return Err(EncodeError::UnexpectedBody { command });
+    }
+    let mut head = HeadWriter::new(out, command, version);
+    let mut announced = false;
+    for header in frame.headers().iter() {
+        let (name, value) = (header.name_octets(), header.value_octets());
+        if *name == *name::CONTENT_LENGTH.as_bytes() && command.may_have_body() {
+            announced = true;
+            if value::decimal(&value) != Some(body.len() as u64) {
+                return Err(EncodeError::ContentLengthMismatch { body_len: body.len() });
+            }
+        }
+        head.header(&name, &value)?;
+    }
+    if !announced && !body.is_empty() {
+        match content_length {
+            ContentLength::Automatic => head.content_length(body.len()),
+            ContentLength::Omit if memchr::memchr(0, body).is_some() => {
+                return Err(EncodeError::NulWithoutContentLength);
+            }
+            ContentLength::Omit => {}
+        }
+    }
+    head.finish();
+    out.reserve(body.len() + 1);
+    out.put_slice(body);
+    out.put_u8(0);
+    Ok(())
+}
+
+/// Writes one head: command line, header lines, blank line.
+pub(crate) struct HeadWriter<'a> {
+    out: &'a mut BytesMut,
+    command: Command,
+    version: Version,
+    escapes: Escapes,
+}
+
+impl<'a> HeadWriter<'a> {
+    pub(crate) fn new(out: &'a mut BytesMut, command: Command, version: Version) -> Self {
+        out.put_slice(command.as_str().as_bytes());
+        out.put_u8(b'\n');
+        let escapes = Escapes::of(Some(version), command);
+        Self { out, command, version, escapes }
+    }
+
+    /// Writes a header line.
+    #[inline]
+    pub(crate) fn header(&mut self, name: &[u8], value: &[u8]) -> Result<(), EncodeError> {
+        if name.is_empty() {
+            return Err(EncodeError::EmptyName);
+        }
+        let padded = self.version == Version::V1_0
+            && value.first().is_some_and(|octet| value::is_blank(*octet));
+        if padded || self.put(name, Part::Name).is_err() {
+            return Err(self.unrepresentable(name));
+        }
+        self.out.put_u8(b':');
+        if self.put(value, Part::Value).is_err() {
+            return Err(self.unrepresentable(name));
+        }
+        self.out.put_u8(b'\n');
+        Ok(())
+    }
+
+    /// Writes `content-length`.
+    pub(crate) fn content_length(&mut self, len: usize) {
+        self.out.put_slice(name::CONTENT_LENGTH.as_bytes());
+        self.out.put_u8(b':');
+        put_decimal(len, self.out);
+        self.out.put_u8(b'\n');
+    }
+
+    /// Ends the head.
+    pub(crate) fn finish(self) {
+        self.out.put_u8(b'\n');
+    }
+
+    #[inline]
+    fn put(&mut self, text: &[u8], part: Part) -> Result<(), Refused> {
+        if is_plain(text) {
+            self.out.put_slice(text);
+            return Ok(());
+        }
+        self.put_odd(text, part)
+    }
+
+    /// Writes text that has something to escape or to refuse.
+    #[cold]
+    fn put_odd(&mut self, text: &[u8], part: Part) -> Result<(), Refused> {
+        for &octet in text {
+            match (self.escapes.encode(octet), octet) {
+                (Some(code), _) => self.out.put_slice(&[b'\\', code]),
+                (None, 0 | b'\n' | b'\r') => return Err(Refused),
+                (None, b':') if part == Part::Name => return Err(Refused),
+                (None, _) => self.out.put_u8(octet),
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn unrepresentable(&self, name: &[u8]) -> EncodeError {
+        let name = Text::new(core::str::from_utf8(name).unwrap_or_default());
+        let (command, version) = (self.command, self.version);
+        EncodeError::Unrepresentable { name, command, version }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Name,
+    Value,
+}
+
+/// An octet that there is no way to write.
+struct Refused;
+
+fn put_decimal(number: usize, out: &mut BytesMut) {
+    let mut digits = [0; 20];
+    let mut rest = number;
+    let mut unused = digits.len();
+    for digit in digits.iter_mut().rev() {
+        let [units, ..] = (rest % 10).to_le_bytes();
+        *digit = b'0' + units;
+        unused -= 1;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.put_slice(digits.get(unused..).unwrap_or_default());
+}

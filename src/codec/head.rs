@@ -1,0 +1,464 @@
+//! One header block: command and header spans, with every check that can be fatal.
+//!
+//! Resumable: it remembers how far it looked, so that dripped input costs no more than whole.
+
+use alloc::vec::Vec;
+
+use super::error::DecodeErrorKind::{
+    self, EmptyName, HeadTooLong, InvalidContentLength, InvalidEscape, MissingColon, NotUtf8,
+    NulInHead, StrayCarriageReturn, TooManyHeaders, UnknownCommand,
+};
+use super::lines::{BLOCK, Marks};
+use super::{Limits, MalformedHeader};
+use crate::frame::escape::Escapes;
+use crate::frame::{Form, Span, name, value};
+use crate::{Command, Version};
+
+/// What is wrong, and at which octet of the frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fault {
+    pub(super) kind: DecodeErrorKind,
+    pub(super) at: usize,
+}
+
+impl Fault {
+    pub(super) fn new(kind: DecodeErrorKind, at: usize) -> Self {
+        Self { kind, at }
+    }
+}
+
+/// Under which rules a head is read.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    pub(super) version: Option<Version>,
+    pub(super) malformed: MalformedHeader,
+    pub(super) limits: Limits,
+}
+
+impl Rules {
+    /// The most octets that a head may have. Below `u32::MAX`, because spans are that wide.
+    fn max_head_len(&self) -> usize {
+        let limit = match self.version {
+            Some(_) => self.limits.max_head_len,
+            None => self.limits.max_connect_head_len,
+        };
+        limit.min(LONGEST)
+    }
+}
+
+/// A head as far as it was read. All positions count from the first octet of the frame.
+#[derive(Debug)]
+pub(super) struct Head {
+    pub(super) command: Option<Command>,
+    pub(super) spans: Vec<Span>,
+    /// Of the first `content-length`.
+    pub(super) content_length: Option<ContentLength>,
+    escapes: Escapes,
+    /// Whether the head holds a backslash.
+    has_backslash: bool,
+    /// Everything before it was looked at.
+    scanned: usize,
+    line: Line,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ContentLength {
+    pub(super) octets: u64,
+    /// Where the value stands.
+    pub(super) at: usize,
+}
+
+/// The line that is being read.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    start: usize,
+    /// The first colon; `NO_COLON` before it was seen.
+    colon: usize,
+    /// Everything before it belongs to an escape that was seen.
+    unescaped: usize,
+    /// Whether it holds a CR, an octet that is not ASCII, or a backslash that may be no escape.
+    is_odd: bool,
+}
+
+const NO_COLON: usize = usize::MAX;
+/// No head is longer: the spans of its headers are that wide.
+const LONGEST: usize = u32::MAX as usize - 1;
+
+impl Line {
+    fn starting_at(start: usize) -> Self {
+        Self { start, colon: NO_COLON, unescaped: start, is_odd: false }
+    }
+
+    #[inline]
+    fn see_colon(&mut self, position: usize) {
+        self.colon = self.colon.min(position);
+    }
+
+    /// Whether it is `name:value` with nothing in it that needs a closer look.
+    #[inline]
+    fn is_plain(self) -> bool {
+        let has_name = self.colon.wrapping_sub(self.start).wrapping_sub(1) < LONGEST;
+        has_name && !self.is_odd
+    }
+}
+
+impl Head {
+    pub(super) fn new() -> Self {
+        Self {
+            command: None,
+            spans: Vec::new(),
+            content_length: None,
+            escapes: Escapes::None,
+            has_backslash: false,
+            scanned: 0,
+            line: Line::starting_at(0),
+        }
+    }
+
+    /// Whether `buffer` is too short to be the one that was read before.
+    pub(super) fn is_ahead_of(&self, buffer: &[u8]) -> bool {
+        self.scanned > buffer.len()
+    }
+
+    /// How the names and values of the finished head are written.
+    pub(super) fn form(&self, rules: &Rules) -> Form {
+        match rules.version {
+            Some(Version::V1_0) => Form::Padded,
+            _ if self.has_backslash && self.escapes != Escapes::None => Form::Escaped(self.escapes),
+            _ => Form::Literal,
+        }
+    }
+
+    /// Reads on. `Some` is the length of the head, blank line included; `None`: more is needed.
+    pub(super) fn advance(&mut self, buffer: &[u8], rules: &Rules) -> Result<Option<usize>, Fault> {
+        let limit = rules.max_head_len();
+        // Nothing behind the limit is looked at, so what it hides cannot come before its error.
+        let window = buffer.get(..limit).unwrap_or(buffer);
+        let end = if self.command.is_some() || self.read_command(window, rules)? {
+            self.read_headers(window, rules)?
+        } else {
+            None
+        };
+        if end.is_none() && buffer.len() > limit {
+            return Err(Fault::new(HeadTooLong { limit }, limit));
+        }
+        Ok(end)
+    }
+
+    /// Reads the command line. `false`: more is needed.
+    fn read_command(&mut self, window: &[u8], rules: &Rules) -> Result<bool, Fault> {
+        let (command, line_len) = match recognise(window) {
+            Recognised::Command { command, line_len } => (command, line_len),
+            Recognised::Partial => return Ok(false),
+            Recognised::Impossible { at } => return Err(Fault::new(UnknownCommand, at)),
+        };
+        self.command = Some(command);
+        self.spans.clear();
+        self.content_length = None;
+        self.escapes = Escapes::of(rules.version, command);
+        self.has_backslash = false;
+        self.scanned = line_len;
+        self.line = Line::starting_at(line_len);
+        Ok(true)
+    }
+
+    /// Reads header lines up to the blank one.
+    #[inline(never)]
+    fn read_headers(&mut self, window: &[u8], rules: &Rules) -> Result<Option<usize>, Fault> {
+        // In registers: every octet of every head comes by here.
+        let mut line = self.line;
+        let mut at = self.scanned;
+        let mut rest = window.get(at..).unwrap_or_default();
+        loop {
+            let marks = match rest.split_first_chunk::<BLOCK>() {
+                Some((block, behind)) => {
+                    rest = behind;
+                    Marks::of(block)
+                }
+                None if rest.is_empty() => break,
+                None => {
+                    let (marks, from) = Marks::of_last(window, rest.len());
+                    at = from;
+                    rest = &[];
+                    marks
+                }
+            };
+            for mark in marks {
+                let position = at + mark;
+                let octet = window.get(position).copied().unwrap_or(b' ');
+                match octet {
+                    b':' => line.see_colon(position),
+                    b'\n' if position == line.start => return Ok(Some(position + 1)),
+                    b'\n' => {
+                        if line.is_plain() {
+                            self.end_line(line, position, window, rules)?;
+                        } else if self.end_odd_line(line, position, window, rules)?.is_blank() {
+                            return Ok(Some(position + 1));
+                        }
+                        line = Line::starting_at(position + 1);
+                    }
+                    // At once, also where the blank line is missing: peers that look for the next
+                    // NUL would see other frames.
+                    0 => return Err(Fault::new(NulInHead, position)),
+                    b'\\' => self.see_backslash(&mut line, position, window),
+                    b'\r' | 0x80.. => line.is_odd = true,
+                    _ => {}
+                }
+            }
+            at += BLOCK;
+        }
+        self.line = line;
+        self.scanned = window.len();
+        Ok(None)
+    }
+
+    /// Checks an escape while it is at hand. One that is cut off or undefined makes the line odd,
+    /// and is looked at again with the whole line.
+    #[inline]
+    fn see_backslash(&mut self, line: &mut Line, position: usize, window: &[u8]) {
+        if self.escapes == Escapes::None || position < line.unescaped {
+            return;
+        }
+        self.has_backslash = true;
+        match window.get(position + 1) {
+            Some(code) if self.escapes.decode(*code).is_some() => line.unescaped = position + 2,
+            _ => line.is_odd = true,
+        }
+    }
+
+    /// Ends a sound header line that reaches to `end`.
+    #[inline]
+    fn end_line(
+        &mut self,
+        line: Line,
+        end: usize,
+        window: &[u8],
+        rules: &Rules,
+    ) -> Result<(), Fault> {
+        self.check_count(line, rules)?;
+        if line.colon - line.start == name::CONTENT_LENGTH.len() {
+            self.check_content_length(line, end, window, rules)?;
+        }
+        self.spans.push(Span::header(narrow(line.start), narrow(line.colon), narrow(end)));
+        Ok(())
+    }
+
+    /// Ends a line that needs a closer look.
+    #[cold]
+    fn end_odd_line(
+        &mut self,
+        line: Line,
+        lf: usize,
+        window: &[u8],
+        rules: &Rules,
+    ) -> Result<LineEnd, Fault> {
+        // One CR before LF belongs to the line end, in every version.
+        let end = match window.get(line.start..lf) {
+            Some([.., b'\r']) => lf - 1,
+            _ => lf,
+        };
+        if end == line.start {
+            return Ok(LineEnd::Blank);
+        }
+        let octets = window.get(line.start..end).unwrap_or_default();
+        let Some((kind, at)) = self.defect(octets, line.colon - line.start, rules) else {
+            self.end_line(line, end, window, rules)?;
+            return Ok(LineEnd::Header);
+        };
+        if rules.malformed == MalformedHeader::Reject {
+            return Err(Fault::new(kind, line.start + at));
+        }
+        self.check_count(line, rules)?;
+        // A body length is never guessed: framing stays strict.
+        self.check_content_length(line, end, window, rules)?;
+        self.spans.push(Span::malformed(narrow(line.start), narrow(end)));
+        Ok(LineEnd::Header)
+    }
+
+    /// What is wrong with a header line, and where in it.
+    fn defect(&self, line: &[u8], colon: usize, rules: &Rules) -> Option<(DecodeErrorKind, usize)> {
+        // Behind the end is the colon of no header, and that which is missing.
+        let Some((name, value)) = line.split_at_checked(colon) else {
+            return Some((MissingColon, line.len()));
+        };
+        if name.is_empty() {
+            return Some((EmptyName, 0));
+        }
+        // STOMP 1.2, "Augmented BNF"; on 1.0 and 1.1 CR is data.
+        if rules.version == Some(Version::V1_2) {
+            if let Some(at) = memchr::memchr(b'\r', line) {
+                return Some((StrayCarriageReturn, at));
+            }
+        }
+        if let Err(error) = core::str::from_utf8(line) {
+            return Some((NotUtf8, error.valid_up_to()));
+        }
+        // Name and value apart: a backslash that ends the name does not escape the colon.
+        let in_value = || Some(colon + self.escapes.first_undefined(value)?);
+        let at = self.escapes.first_undefined(name).or_else(in_value)?;
+        Some((InvalidEscape, at))
+    }
+
+    #[inline]
+    fn check_count(&self, line: Line, rules: &Rules) -> Result<(), Fault> {
+        let limit = rules.limits.max_headers;
+        if self.spans.len() >= limit {
+            return Err(Fault::new(TooManyHeaders { limit }, line.start));
+        }
+        Ok(())
+    }
+
+    /// Takes a line into account that may be a `content-length`.
+    #[inline(never)]
+    fn check_content_length(
+        &mut self,
+        line: Line,
+        end: usize,
+        window: &[u8],
+        rules: &Rules,
+    ) -> Result<(), Fault> {
+        if window.get(line.start..line.colon) != Some(name::CONTENT_LENGTH.as_bytes()) {
+            return Ok(());
+        }
+        if self.content_length.is_some() && rules.malformed == MalformedHeader::Keep {
+            return Ok(());
+        }
+        let at = line.colon + 1;
+        let value = window.get(at..end).unwrap_or_default();
+        // 1.0 pads values; a frame before the version is known may turn out to be 1.0.
+        let value = match rules.version {
+            Some(Version::V1_0) | None => value::trim_blanks(value),
+            Some(_) => value,
+        };
+        let invalid = Fault::new(InvalidContentLength, at);
+        let octets = value::decimal(value).ok_or(invalid)?;
+        match self.content_length {
+            None => self.content_length = Some(ContentLength { octets, at }),
+            // Two peers on the way could take different ones and see different frames.
+            Some(first) if first.octets != octets => return Err(invalid),
+            Some(_) => {}
+        }
+        Ok(())
+    }
+}
+
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "no position in a head is beyond LONGEST")]
+fn narrow(position: usize) -> u32 {
+    position as u32
+}
+
+#[derive(PartialEq, Eq)]
+enum LineEnd {
+    Header,
+    Blank,
+}
+
+impl LineEnd {
+    fn is_blank(&self) -> bool {
+        *self == Self::Blank
+    }
+}
+
+/// What the start of a frame says about its command.
+#[derive(Debug, PartialEq, Eq)]
+enum Recognised {
+    /// A whole command line, that long with its line end.
+    Command { command: Command, line_len: usize },
+    /// The start of a command line.
+    Partial,
+    /// No command goes on with the octet there.
+    Impossible { at: usize },
+}
+
+#[inline]
+fn recognise(window: &[u8]) -> Recognised {
+    use Command as C;
+    let line = match window.first() {
+        Some(b'M') => command_line(window, b"MESSAGE", C::Message),
+        Some(b'S') => command_line(window, b"SEND", C::Send)
+            .or_else(|| command_line(window, b"SUBSCRIBE", C::Subscribe))
+            .or_else(|| command_line(window, b"STOMP", C::Stomp)),
+        Some(b'A') => command_line(window, b"ACK", C::Ack)
+            .or_else(|| command_line(window, b"ABORT", C::Abort)),
+        Some(b'R') => command_line(window, b"RECEIPT", C::Receipt),
+        Some(b'N') => command_line(window, b"NACK", C::Nack),
+        Some(b'B') => command_line(window, b"BEGIN", C::Begin),
+        Some(b'C') => command_line(window, b"COMMIT", C::Commit)
+            .or_else(|| command_line(window, b"CONNECT", C::Connect))
+            .or_else(|| command_line(window, b"CONNECTED", C::Connected)),
+        Some(b'D') => command_line(window, b"DISCONNECT", C::Disconnect),
+        Some(b'U') => command_line(window, b"UNSUBSCRIBE", C::Unsubscribe),
+        Some(b'E') => command_line(window, b"ERROR", C::Error),
+        _ => None,
+    };
+    line.unwrap_or_else(|| unfinished(window))
+}
+
+/// The length is a constant, so that the comparison needs no call.
+#[inline]
+fn command_line<const N: usize>(
+    window: &[u8],
+    name: &[u8; N],
+    command: Command,
+) -> Option<Recognised> {
+    match window.strip_prefix(name)? {
+        [b'\n', ..] => Some(Recognised::Command { command, line_len: N + 1 }),
+        [b'\r', b'\n', ..] => Some(Recognised::Command { command, line_len: N + 2 }),
+        _ => None,
+    }
+}
+
+#[cold]
+fn unfinished(window: &[u8]) -> Recognised {
+    let may_become = |command: &Command| command.as_str().as_bytes().first() == window.first();
+    let common = |command: Command| {
+        let line = command.as_str().bytes().chain(*b"\r\n");
+        window.iter().zip(line).take_while(|(octet, wanted)| *octet == wanted).count()
+    };
+    let at = Command::ALL.into_iter().filter(may_become).map(common).max().unwrap_or(0);
+    if at == window.len() { Recognised::Partial } else { Recognised::Impossible { at } }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+
+    use super::*;
+
+    #[test]
+    fn every_command_is_recognised_with_either_line_end_and_waited_for() {
+        for command in Command::ALL {
+            for eol in ["\n", "\r\n"] {
+                let line = format!("{command}{eol}");
+                let line_len = line.len();
+                let recognised = recognise(format!("{line}x:y").as_bytes());
+                assert_eq!(recognised, Recognised::Command { command, line_len });
+                for cut in 0..line_len {
+                    assert_eq!(recognise(&line.as_bytes()[..cut]), Recognised::Partial);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_octet_that_no_command_goes_on_with_is_named() {
+        for (start, at) in [
+            ("GET / HTTP/1.1\r\n", 0),
+            ("\u{16}\u{3}\u{1}", 0),
+            ("\u{feff}CONNECT\n", 0),
+            ("send\n", 0),
+            ("SENDX", 4),
+            ("SEND \n", 4),
+            ("SE\rND", 2),
+            ("SUBSCRIPTION", 7),
+            ("CONNECTE\n", 8),
+            ("CONNECT\r\r\n", 8),
+            ("STOMP\0", 5),
+            ("A\n", 1),
+            ("SENDSENDSEND", 4),
+        ] {
+            assert_eq!(recognise(start.as_bytes()), Recognised::Impossible { at }, "{start:?}");
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! Where the next frame lies in a slice that the caller owns; resumable and linear.
+
+use super::error::DecodeErrorKind::{
+    BodyTooLong, MissingNul, TooManyEols, Truncated, UnexpectedBody, UnknownCommand,
+};
+use super::head::{Fault, Head, Rules};
+use super::{DecodeError, DecoderConfig};
+use crate::frame::{Form, FrameRef, Headers, Span};
+use crate::{Command, Version};
+
+/// Finds frames in a buffer of yours, without copying or allocating.
+///
+/// Each call looks at the octets that were not consumed yet, from the first one on. When it asks
+/// for more, call again with the same octets and more behind them: what was looked at is not looked
+/// at again.
+///
+/// ```
+/// use stomp_proto::Version;
+/// use stomp_proto::codec::{DecoderConfig, Scanner, Step};
+/// # fn main() -> Result<(), stomp_proto::codec::DecodeError> {
+/// let mut scanner = Scanner::new(DecoderConfig::default());
+/// scanner.set_version(Version::V1_2);
+/// let mut buffer = &b"\nSEND\ndestination:/queue/a\n\nhi\0BEG"[..];
+/// loop {
+///     let consumed = match scanner.advance(buffer)? {
+///         Step::NeedMore => break,
+///         Step::Eol { consumed } | Step::Nul { consumed } => consumed,
+///         Step::Frame { consumed, frame } => {
+///             assert_eq!(frame.header("destination").as_deref(), Some("/queue/a"));
+///             assert_eq!(frame.body(), b"hi");
+///             consumed
+///         }
+///     };
+///     buffer = &buffer[consumed..];
+/// }
+/// assert_eq!(buffer, b"BEG");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Scanner {
+    rules: Rules,
+    /// Octets of the stream before the buffer.
+    offset: u64,
+    eols: usize,
+    phase: Phase,
+    head: Head,
+}
+
+/// What stands at the start of the buffer.
+#[derive(Debug)]
+pub enum Step<'a> {
+    /// Nothing whole: call again when there is more.
+    NeedMore,
+    /// A line end between frames, which is also the form of a heart-beat.
+    Eol {
+        /// Octets to drop from the front of the buffer.
+        consumed: usize,
+    },
+    /// NULs between frames, to be ignored.
+    Nul {
+        /// Octets to drop from the front of the buffer.
+        consumed: usize,
+    },
+    /// A frame.
+    Frame {
+        /// Octets to drop from the front of the buffer.
+        consumed: usize,
+        /// The frame.
+        frame: FrameRef<'a>,
+    },
+}
+
+/// The same without the frame itself, for whoever owns the buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Found {
+    NeedMore,
+    Eol { consumed: usize },
+    Nul { consumed: usize },
+    Frame(Layout),
+}
+
+/// How a frame lies in the buffer: head, body, NUL.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    pub(super) command: Command,
+    pub(super) form: Form,
+    pub(super) head_len: usize,
+    /// Octets between head and NUL.
+    pub(super) len: usize,
+    /// Whether those octets are a body, rather than what 1.0 ignores.
+    pub(super) body: Body,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Body {
+    Deliver,
+    Drop,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    Between,
+    Head,
+    /// Behind a head with a length.
+    Counted {
+        command: Command,
+        head_len: usize,
+        len: usize,
+    },
+    /// Behind a head without; everything before `searched` holds no NUL.
+    ToNul {
+        command: Command,
+        head_len: usize,
+        searched: usize,
+    },
+    Failed(DecodeError),
+}
+
+impl Scanner {
+    /// A scanner at the start of a stream, before a version is agreed.
+    #[must_use]
+    pub fn new(config: DecoderConfig) -> Self {
+        let DecoderConfig { limits, malformed_header: malformed } = config;
+        Self {
+            rules: Rules { version: None, malformed, limits },
+            offset: 0,
+            eols: 0,
+            phase: Phase::Between,
+            head: Head::new(),
+        }
+    }
+
+    /// Sets the version whose rules the frames from here on follow.
+    ///
+    /// Before it is set nothing is unescaped or trimmed, and the smaller limits hold.
+    pub fn set_version(&mut self, version: Version) {
+        self.rules.version = Some(version);
+    }
+
+    /// Looks at the start of `buffer`.
+    ///
+    /// # Errors
+    ///
+    /// What the peer did wrong. Every later call returns the same error.
+    #[inline]
+    pub fn advance<'a>(&'a mut self, buffer: &'a [u8]) -> Result<Step<'a>, DecodeError> {
+        Ok(match self.scan(buffer)? {
+            Found::NeedMore => Step::NeedMore,
+            Found::Eol { consumed } => Step::Eol { consumed },
+            Found::Nul { consumed } => Step::Nul { consumed },
+            Found::Frame(layout) => {
+                Step::Frame { consumed: layout.consumed(), frame: self.frame(layout, buffer) }
+            }
+        })
+    }
+
+    /// Says that the stream has ended, with `rest` not consumed.
+    ///
+    /// # Errors
+    ///
+    /// [`Truncated`] inside a frame, or the error that ended decoding before.
+    pub fn finish(&self, rest: &[u8]) -> Result<(), DecodeError> {
+        match self.phase {
+            Phase::Failed(error) => Err(error),
+            Phase::Between if matches!(rest, [] | [b'\r']) => Ok(()),
+            _ => Err(DecodeError { kind: Truncated, offset: self.at(rest.len()) }),
+        }
+    }
+
+    /// The command of the frame that is being received, once its line is whole.
+    #[must_use]
+    pub fn command(&self) -> Option<Command> {
+        match self.phase {
+            Phase::Head => self.head.command,
+            Phase::Counted { command, .. } | Phase::ToNul { command, .. } => Some(command),
+            Phase::Between | Phase::Failed(_) => None,
+        }
+    }
+
+    pub(super) fn spans(&self) -> &[Span] {
+        &self.head.spans
+    }
+
+    #[inline]
+    fn frame<'a>(&'a self, layout: Layout, buffer: &'a [u8]) -> FrameRef<'a> {
+        let (head, rest) = buffer.split_at_checked(layout.head_len).unwrap_or_default();
+        let body = match layout.body {
+            Body::Deliver => rest.get(..layout.len).unwrap_or_default(),
+            Body::Drop => &[],
+        };
+        FrameRef::new(layout.command, Headers::new(head, self.spans(), layout.form), body)
+    }
+
+    #[inline]
+    pub(super) fn scan(&mut self, buffer: &[u8]) -> Result<Found, DecodeError> {
+        let found = self.step(buffer).map_err(|fault| self.fail(fault))?;
+        let consumed = match found {
+            Found::NeedMore => return Ok(found),
+            Found::Eol { consumed } | Found::Nul { consumed } => consumed,
+            Found::Frame(layout) => layout.consumed(),
+        };
+        self.offset = self.at(consumed);
+        Ok(found)
+    }
+
+    fn step(&mut self, buffer: &[u8]) -> Result<Found, Fault> {
+        if self.has_lost(buffer) {
+            self.phase = Phase::Between;
+        }
+        loop {
+            match self.phase {
+                Phase::Between => {
+                    if let Some(found) = self.between(buffer)? {
+                        return Ok(found);
+                    }
+                    self.head.command = None;
+                    self.phase = Phase::Head;
+                }
+                Phase::Head => {
+                    let Some(head_len) = self.head.advance(buffer, &self.rules)? else {
+                        return Ok(Found::NeedMore);
+                    };
+                    self.phase = self.behind_head(head_len)?;
+                }
+                Phase::Counted { command, head_len, len } => {
+                    let nul = head_len.saturating_add(len);
+                    return match buffer.get(nul) {
+                        None => Ok(Found::NeedMore),
+                        Some(0) => Ok(self.whole(command, head_len, len, Body::Deliver)),
+                        Some(_) => Err(Fault::new(MissingNul, nul)),
+                    };
+                }
+                Phase::ToNul { command, head_len, searched } => {
+                    return self.find_nul(buffer, command, head_len, searched);
+                }
+                Phase::Failed(error) => return Err(Fault::new(error.kind, 0)),
+            }
+        }
+    }
+
+    /// Takes a line end or NULs; `None`: a frame starts here.
+    #[inline]
+    fn between(&mut self, buffer: &[u8]) -> Result<Option<Found>, Fault> {
+        let consumed = match buffer {
+            [] | [b'\r'] => return Ok(Some(Found::NeedMore)),
+            [b'\n', ..] => 1,
+            [b'\r', b'\n', ..] => 2,
+            // Stray CR: said at the octet that shows it.
+            [b'\r', ..] => return Err(Fault::new(UnknownCommand, 1)),
+            // Big brokers skip NULs; before login they can be another protocol (OpenWire).
+            [0, ..] if self.rules.version.is_some() => {
+                let consumed = buffer.iter().take_while(|octet| **octet == 0).count();
+                return Ok(Some(Found::Nul { consumed }));
+            }
+            _ => return Ok(None),
+        };
+        if self.rules.version.is_none() {
+            let limit = self.rules.limits.max_idle_eols;
+            if self.eols >= limit {
+                return Err(Fault::new(TooManyEols { limit }, 0));
+            }
+            self.eols += 1;
+        }
+        Ok(Some(Found::Eol { consumed }))
+    }
+
+    /// How the octets behind a finished head are counted.
+    #[inline]
+    fn behind_head(&self, head_len: usize) -> Result<Phase, Fault> {
+        let command = self.head.command.unwrap_or(Command::Error);
+        let to_nul = Phase::ToNul { command, head_len, searched: head_len };
+        // A length on a command that cannot have a body was copied there from a MESSAGE.
+        let Some(length) = self.head.content_length.filter(|_| command.may_have_body()) else {
+            return Ok(to_nul);
+        };
+        let limit = self.max_body_len(command);
+        match usize::try_from(length.octets) {
+            Ok(len) if len <= limit => Ok(Phase::Counted { command, head_len, len }),
+            _ => Err(Fault::new(BodyTooLong { limit }, length.at)),
+        }
+    }
+
+    /// Looks for the NUL that ends a body without a length.
+    #[inline]
+    fn find_nul(
+        &mut self,
+        buffer: &[u8],
+        command: Command,
+        head_len: usize,
+        searched: usize,
+    ) -> Result<Found, Fault> {
+        let limit = self.max_body_len(command);
+        let excess = head_len.saturating_add(limit);
+        // One octet more than the limit may be looked at: the NUL.
+        let window = buffer.get(..=excess).unwrap_or(buffer);
+        let body = match (command.may_have_body(), self.rules.version) {
+            // Before a version is known it may turn out to be 1.0: the session decides.
+            (true, _) | (false, None) => Body::Deliver,
+            // STOMP 1.0 says of some frames that their body is ignored, and of none that it is wrong.
+            (false, Some(Version::V1_0)) => Body::Drop,
+            (false, Some(_)) => {
+                return match buffer.get(head_len) {
+                    None => Ok(Found::NeedMore),
+                    Some(0) => Ok(self.whole(command, head_len, 0, Body::Deliver)),
+                    Some(_) => Err(Fault::new(UnexpectedBody, head_len)),
+                };
+            }
+        };
+        let unsearched = window.get(searched..).unwrap_or_default();
+        match memchr::memchr(0, unsearched) {
+            Some(found) => {
+                let len = searched - head_len + found;
+                Ok(self.whole(command, head_len, len, body))
+            }
+            None if buffer.len() > excess => Err(Fault::new(BodyTooLong { limit }, excess)),
+            None => {
+                self.phase = Phase::ToNul { command, head_len, searched: window.len() };
+                Ok(Found::NeedMore)
+            }
+        }
+    }
+
+    #[inline]
+    fn whole(&mut self, command: Command, head_len: usize, len: usize, body: Body) -> Found {
+        self.phase = Phase::Between;
+        self.eols = 0;
+        let form = self.head.form(&self.rules);
+        Found::Frame(Layout { command, form, head_len, len, body })
+    }
+
+    /// A CONNECT with a body is held to the limit of its head. An ERROR before login is not: it
+    /// says why there will be no login.
+    fn max_body_len(&self, command: Command) -> usize {
+        match self.rules.version {
+            None if command != Command::Error => self.rules.limits.max_connect_head_len,
+            _ => self.rules.limits.max_body_len,
+        }
+    }
+
+    /// Whether the caller took octets away that were looked at before.
+    fn has_lost(&self, buffer: &[u8]) -> bool {
+        match self.phase {
+            Phase::Between | Phase::Failed(_) => false,
+            Phase::Head => self.head.command.is_some() && self.head.is_ahead_of(buffer),
+            Phase::Counted { head_len, .. } => head_len > buffer.len(),
+            Phase::ToNul { searched, .. } => searched > buffer.len(),
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, fault: Fault) -> DecodeError {
+        if let Phase::Failed(error) = self.phase {
+            return error;
+        }
+        let error = DecodeError { kind: fault.kind, offset: self.at(fault.at) };
+        self.phase = Phase::Failed(error);
+        error
+    }
+
+    fn at(&self, position: usize) -> u64 {
+        self.offset.saturating_add(position as u64)
+    }
+}
+
+impl Layout {
+    #[inline]
+    pub(super) fn consumed(self) -> usize {
+        self.head_len + self.len + 1
+    }
+}
