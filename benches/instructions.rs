@@ -1,0 +1,122 @@
+//! Runs one job a fixed number of times, for callgrind to count: `instructions JOB COUNT`.
+//!
+//! `benches/callgrind.py` runs it and prints instructions per frame. Without arguments every job
+//! runs once.
+
+#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a bench may panic")]
+
+mod corpus;
+
+use core::hint::black_box;
+
+use bytes::BytesMut;
+use stomp_proto::Version;
+use stomp_proto::codec::{ContentLength, Decoder, DecoderConfig, Item, Scanner, Step, encode};
+
+/// Frames that lie behind each other in one buffer.
+const BATCH: usize = 64;
+
+type Job = fn(usize);
+
+const JOBS: [(&str, Job); 10] = [
+    ("decode/small/borrowed", |count| borrowed(corpus::SMALL, count)),
+    ("decode/small/owned", |count| owned(corpus::SMALL, 4 * corpus::SMALL.len(), count)),
+    ("decode/small/owned/16-octet-reads", |count| owned(corpus::SMALL, 16, count)),
+    ("decode/small/owned/1448-octet-reads", |count| owned(corpus::SMALL, 1448, count)),
+    ("decode/escaped/borrowed", |count| borrowed(corpus::ESCAPED, count)),
+    ("decode/send-to-nul/borrowed", |count| borrowed(corpus::SEND, count)),
+    ("decode/eol/owned", eols),
+    ("decode/large-counted/borrowed", |count| large(true, count)),
+    ("decode/large-to-nul/borrowed", |count| large(false, count)),
+    ("encode/send", encoding),
+];
+
+fn main() {
+    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
+    let name = arguments.next();
+    let count = arguments.next().map_or(1, |count| count.parse().expect("a count"));
+    for (job, run) in JOBS {
+        if name.as_deref().is_none_or(|name| name == job) {
+            run(count);
+        }
+    }
+}
+
+fn scanner() -> Scanner {
+    let mut scanner = Scanner::new(DecoderConfig::default());
+    scanner.set_version(Version::V1_2);
+    scanner
+}
+
+fn decoder() -> Decoder {
+    let mut decoder = Decoder::new(DecoderConfig::default());
+    decoder.set_version(Version::V1_2);
+    decoder
+}
+
+/// Scans batches of a frame in a buffer of ours.
+fn borrowed(frame: &[u8], count: usize) {
+    let buffer = frame.repeat(BATCH);
+    let mut scanner = scanner();
+    for _ in 0..count.div_ceil(BATCH) {
+        scan(&mut scanner, &buffer);
+    }
+}
+
+fn large(content_length: bool, count: usize) {
+    let buffer = corpus::large(content_length);
+    let mut scanner = scanner();
+    for _ in 0..count {
+        scan(&mut scanner, &buffer);
+    }
+}
+
+fn scan(scanner: &mut Scanner, buffer: &[u8]) {
+    let mut rest = buffer;
+    loop {
+        let consumed = match scanner.advance(rest).expect("sound octets") {
+            Step::NeedMore => break,
+            Step::Eol { consumed } | Step::Nul { consumed } => consumed,
+            Step::Frame { consumed, frame } => {
+                black_box(frame);
+                consumed
+            }
+        };
+        rest = &rest[consumed..];
+    }
+}
+
+/// Feeds batches of a frame to a decoder in reads of some length; frames are dropped at once.
+fn owned(frame: &[u8], read: usize, count: usize) {
+    let stream = frame.repeat(BATCH);
+    let mut decoder = decoder();
+    for _ in 0..count.div_ceil(BATCH) {
+        for octets in stream.chunks(read) {
+            decoder.push(octets);
+            while let Some(item) = decoder.next_item().expect("sound octets") {
+                black_box(&item);
+            }
+        }
+    }
+}
+
+fn eols(count: usize) {
+    let mut decoder = decoder();
+    for _ in 0..count {
+        decoder.push(b"\n");
+        while let Some(item) = decoder.next_item().expect("sound octets") {
+            black_box(matches!(item, Item::Eol));
+        }
+    }
+}
+
+fn encoding(count: usize) {
+    let frame = corpus::send();
+    let mut out = BytesMut::with_capacity(1024);
+    for _ in 0..count {
+        out.clear();
+        let frame = black_box(&frame).as_frame_ref();
+        encode(frame, Version::V1_2, ContentLength::Automatic, &mut out).expect("a sound frame");
+        black_box(&out);
+    }
+}
