@@ -39,10 +39,19 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+pub mod client;
 pub mod codec;
 pub mod frame;
+pub mod server;
+mod session;
 mod version;
 pub mod websocket;
 
-pub use frame::{Command, Frame, FrameRef, Headers, Role};
+pub use codec::MalformedHeader;
+pub use frame::{Command, Frame, FrameRef, Headers, Role, Text};
+pub use server::{Server, ServerConfig};
+pub use session::{
+    Agreement, Beats, Bound, CloseReason, Foreign, HeartBeat, HeartBeatTiming, Instant, Limit,
+    Outbox, OutgoingFrame, ProtocolError, Refused, Session, UsageError,
+};
 pub use version::{EmptyAcceptVersion, Version, VersionSet};

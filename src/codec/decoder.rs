@@ -72,6 +72,18 @@ impl Decoder {
         self.inbox.len()
     }
 
+    /// Octets that came in since the stream began.
+    pub(crate) fn received(&self) -> u64 {
+        self.scanner.offset().saturating_add(self.inbox.len() as u64)
+    }
+
+    /// Gives memory back that an empty inbox does not need.
+    pub(crate) fn shrink(&mut self) {
+        if self.inbox.is_empty() {
+            self.inbox = BytesMut::new();
+        }
+    }
+
     /// The command of the frame that is being received, once its line is whole.
     #[must_use]
     pub fn command(&self) -> Option<Command> {

@@ -106,35 +106,51 @@ impl<'a> HeadWriter<'a> {
     pub(crate) fn new(out: &'a mut BytesMut, command: Command, version: Version) -> Self {
         out.put_slice(command.as_str().as_bytes());
         out.put_u8(b'\n');
+        Self::resume(out, command, version)
+    }
+
+    /// Goes on with a head whose first lines somebody else writes.
+    pub(crate) fn resume(out: &'a mut BytesMut, command: Command, version: Version) -> Self {
         let escapes = Escapes::of(Some(version), command);
         Self { out, command, version, escapes }
     }
 
-    /// Writes a header line.
+    /// Writes a header line, or nothing if it cannot be written.
     #[inline]
     pub(crate) fn header(&mut self, name: &[u8], value: &[u8]) -> Result<(), EncodeError> {
+        let start = self.out.len();
         if name.is_empty() {
             return Err(EncodeError::EmptyName);
         }
-        let padded = self.version == Version::V1_0
+        let is_padded = self.version == Version::V1_0
             && value.first().is_some_and(|octet| value::is_blank(*octet));
-        if padded || self.put(name, Part::Name).is_err() {
-            return Err(self.unrepresentable(name));
+        if is_padded || self.put(name, Part::Name).is_err() {
+            return Err(self.unrepresentable(name, start));
         }
         self.out.put_u8(b':');
         if self.put(value, Part::Value).is_err() {
-            return Err(self.unrepresentable(name));
+            return Err(self.unrepresentable(name, start));
         }
         self.out.put_u8(b'\n');
         Ok(())
     }
 
+    /// Writes a header line with a value that is written already, as the peer did.
+    pub(crate) fn raw_header(&mut self, name: &str, raw: &[u8]) {
+        self.line(name, |out| out.put_slice(raw));
+    }
+
+    /// Writes a header line with a value that `put` writes and that needs no escape.
+    pub(crate) fn line(&mut self, name: &str, put: impl FnOnce(&mut BytesMut)) {
+        self.out.put_slice(name.as_bytes());
+        self.out.put_u8(b':');
+        put(self.out);
+        self.out.put_u8(b'\n');
+    }
+
     /// Writes `content-length`.
     pub(crate) fn content_length(&mut self, len: usize) {
-        self.out.put_slice(name::CONTENT_LENGTH.as_bytes());
-        self.out.put_u8(b':');
-        put_decimal(len, self.out);
-        self.out.put_u8(b'\n');
+        self.line(name::CONTENT_LENGTH, |out| put_decimal(len as u64, out));
     }
 
     /// Ends the head.
@@ -166,7 +182,8 @@ impl<'a> HeadWriter<'a> {
     }
 
     #[cold]
-    fn unrepresentable(&self, name: &[u8]) -> EncodeError {
+    fn unrepresentable(&mut self, name: &[u8], start: usize) -> EncodeError {
+        self.out.truncate(start);
         let name = Text::new(core::str::from_utf8(name).unwrap_or_default());
         let (command, version) = (self.command, self.version);
         EncodeError::Unrepresentable { name, command, version }
@@ -182,7 +199,8 @@ enum Part {
 /// An octet that there is no way to write.
 struct Refused;
 
-fn put_decimal(number: usize, out: &mut BytesMut) {
+/// Writes a number in decimal.
+pub(crate) fn put_decimal(number: u64, out: &mut BytesMut) {
     let mut digits = [0; 20];
     let mut rest = number;
     let mut unused = digits.len();

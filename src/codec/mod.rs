@@ -8,6 +8,7 @@
 //! Encoding promises: what cannot be carried is an error that names the header, and then nothing is
 //! written; `content-length` is always right.
 
+mod command_line;
 mod decoder;
 mod encoder;
 mod error;
@@ -18,6 +19,7 @@ mod scanner;
 
 pub use decoder::{Decoder, Item};
 pub use encoder::{ContentLength, encode};
+pub(crate) use encoder::{HeadWriter, put_decimal};
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
 pub use limits::Limits;
 pub use scanner::{Scanner, Step};

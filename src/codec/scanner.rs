@@ -178,6 +178,11 @@ impl Scanner {
         }
     }
 
+    /// Octets of the stream before the buffer.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
     pub(super) fn spans(&self) -> &[Span] {
         &self.head.spans
     }

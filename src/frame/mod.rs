@@ -22,6 +22,7 @@ pub use command::{Command, Role};
 pub(crate) use headers::{Form, Span};
 pub use headers::{Header, Headers};
 pub use text::Text;
+pub use value::AckMode;
 
 /// A frame that owns its octets.
 ///
@@ -91,6 +92,23 @@ impl Frame {
     #[must_use]
     pub fn to_compact(&self) -> Self {
         self.as_frame_ref().to_frame()
+    }
+
+    /// Reads the head in another form: the version became known behind the frame.
+    pub(crate) fn read_as(mut self, form: Form) -> Self {
+        self.form = form;
+        self
+    }
+
+    /// Drops the body.
+    pub(crate) fn without_body(mut self) -> Self {
+        self.body = Bytes::new();
+        self
+    }
+
+    /// Octets of head and body.
+    pub(crate) fn octets(&self) -> usize {
+        self.head.len().saturating_add(self.body.len())
     }
 
     /// The frame borrowed.

@@ -1,5 +1,44 @@
 //! Strict parsers of header values.
 
+use core::fmt;
+
+/// How the messages of a subscription are acknowledged: the `ack` header of SUBSCRIBE.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum AckMode {
+    /// `auto`: a message counts as consumed once it is sent.
+    #[default]
+    Auto,
+    /// `client`: an ACK or NACK covers all messages of the subscription up to its own.
+    Client,
+    /// `client-individual`: an ACK or NACK covers its own message; since 1.1.
+    ClientIndividual,
+}
+
+impl AckMode {
+    /// The mode as the header writes it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Client => "client",
+            Self::ClientIndividual => "client-individual",
+        }
+    }
+
+    /// The mode that a header value names.
+    #[must_use]
+    pub fn parse(value: &str) -> Option<Self> {
+        let all = [Self::Auto, Self::Client, Self::ClientIndividual];
+        all.into_iter().find(|mode| mode.as_str() == value)
+    }
+}
+
+impl fmt::Display for AckMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
 /// Blanks: what may surround an item of a list, and what 1.0 pads values with.
 pub(crate) const BLANKS: [char; 2] = [' ', '\t'];
 

@@ -1,0 +1,5 @@
+//! The client's end of a session.
+
+mod receipts;
+
+pub use receipts::ReceiptId;

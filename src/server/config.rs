@@ -1,0 +1,49 @@
+//! How a server session is set up.
+
+use super::Dialect;
+use crate::codec::Limits;
+use crate::{HeartBeatTiming, Version, VersionSet};
+
+/// How a [`Server`](super::Server) is set up.
+///
+/// ```
+/// use stomp_proto::server::{Dialect, ServerConfig};
+/// let mut config = ServerConfig::default();
+/// config.dialect = Dialect::SPEC;
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerConfig {
+    /// The versions to speak. Default: all.
+    pub versions: VersionSet,
+    /// The version that the WebSocket handshake settled, which CONNECT may not contradict.
+    pub subprotocol: Option<Version>,
+    /// What passes that need not. Default: [`Dialect::LENIENT`].
+    pub dialect: Dialect,
+    /// Bounds on what the client can make the session hold.
+    pub limits: Limits,
+    /// How early to beat, and how late the client may be.
+    pub timing: HeartBeatTiming,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self {
+            versions: VersionSet::ALL,
+            subprotocol: None,
+            dialect: Dialect::default(),
+            limits: Limits::default(),
+            timing: HeartBeatTiming::default(),
+        }
+    }
+}
+
+impl ServerConfig {
+    /// The versions that are still to be had.
+    pub(super) fn open_versions(&self) -> VersionSet {
+        match self.subprotocol {
+            Some(version) => self.versions.intersection(version.into()),
+            None => self.versions,
+        }
+    }
+}

@@ -1,0 +1,479 @@
+//! The open deliveries of a session: what was delivered in a client mode and is not settled.
+//!
+//! A slab, so that any delivery is found by its number at once, with a list through it for each
+//! subscription, so that a cumulative ACK costs what it settles and no more.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+use core::fmt;
+
+use bytes::{BufMut, BytesMut};
+
+use super::SubscriptionId;
+use crate::codec::put_decimal;
+use crate::frame::{Text, value};
+
+/// The number of a delivery, in the order in which a session made them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeliveryTag(pub(super) u64);
+
+impl fmt::Display for DeliveryTag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A delivery in a client mode, as the ledger had it: open, or just settled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerEntry<T> {
+    /// Its number.
+    pub tag: DeliveryTag,
+    /// The subscription that it was for.
+    pub subscription: SubscriptionId,
+    /// What the broker gave along.
+    pub value: T,
+}
+
+#[derive(Debug)]
+pub(super) struct Ledger<T> {
+    slots: Vec<Slot<T>>,
+    free: Option<Index>,
+    open: usize,
+    next_tag: u64,
+    /// Ids that the application chose; those of ours name their slot.
+    by_message_id: BTreeMap<(Text, u64), Index>,
+    by_ack_id: BTreeMap<Text, Index>,
+    /// Chosen ids that were settled not long ago.
+    settled: VecDeque<Text>,
+}
+
+/// A place in the slab.
+pub(super) type Index = u32;
+
+#[derive(Debug)]
+enum Slot<T> {
+    Free { next: Option<Index> },
+    Open(Entry<T>),
+}
+
+#[derive(Debug)]
+struct Entry<T> {
+    tag: u64,
+    subscription: SubscriptionId,
+    ids: Ids,
+    value: T,
+    hold: Hold,
+    previous: Option<Index>,
+    next: Option<Index>,
+}
+
+/// Whether a settlement waits for COMMIT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hold {
+    Open,
+    Tentative,
+}
+
+/// The ids that the application chose for a delivery; `None`: one of ours.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ids {
+    pub(super) message_id: Option<Text>,
+    pub(super) ack_id: Option<Text>,
+}
+
+impl Ids {
+    const OURS: Self = Self { message_id: None, ack_id: None };
+}
+
+/// The deliveries of one subscription, oldest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct List {
+    first: Option<Index>,
+    last: Option<Index>,
+    pub(super) len: usize,
+}
+
+/// What an id says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// An open delivery.
+    Open(Index),
+    /// One that was made, but is settled.
+    Settled,
+    /// None that was ever made, or one whose settlement waits for COMMIT.
+    Never,
+}
+
+/// What the acknowledgement ids of ours start with, so that none equals a message-id.
+pub(super) const ACK_PREFIX: &str = "a";
+
+/// How many settled ids of the application's choice are remembered.
+const REMEMBERED: usize = 256;
+
+impl<T> Ledger<T> {
+    pub(super) fn new() -> Self {
+        Self {
+            slots: Vec::new(),
+            free: None,
+            open: 0,
+            next_tag: 1,
+            by_message_id: BTreeMap::new(),
+            by_ack_id: BTreeMap::new(),
+            settled: VecDeque::new(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.open
+    }
+
+    /// Draws the number of a delivery that is settled at once.
+    pub(super) fn draw_tag(&mut self) -> DeliveryTag {
+        let tag = self.next_tag;
+        self.next_tag += 1;
+        DeliveryTag(tag)
+    }
+
+    /// The number and the place that the next [`Ledger::open`] will give.
+    pub(super) fn upcoming(&self) -> (DeliveryTag, Index) {
+        let end = Index::try_from(self.slots.len()).unwrap_or(Index::MAX);
+        (DeliveryTag(self.next_tag), self.free.unwrap_or(end))
+    }
+
+    /// Enters a delivery behind those of its list.
+    pub(super) fn open(
+        &mut self,
+        subscription: SubscriptionId,
+        list: &mut List,
+        ids: Ids,
+        value: T,
+    ) -> DeliveryTag {
+        let (DeliveryTag(tag), index) = self.upcoming();
+        self.next_tag += 1;
+        self.open += 1;
+        if let Some(message_id) = &ids.message_id {
+            self.by_message_id.insert((message_id.clone(), tag), index);
+        }
+        if let Some(ack_id) = &ids.ack_id {
+            self.by_ack_id.insert(ack_id.clone(), index);
+        }
+        let previous = list.last;
+        let entry = Entry { tag, subscription, ids, value, hold: Hold::Open, previous, next: None };
+        match self.slots.get_mut(index as usize) {
+            Some(slot) => {
+                if let Slot::Free { next } = slot {
+                    self.free = *next;
+                }
+                *slot = Slot::Open(entry);
+            }
+            None => self.slots.push(Slot::Open(entry)),
+        }
+        match previous.and_then(|previous| self.entry_mut(previous)) {
+            Some(previous) => previous.next = Some(index),
+            None => list.first = Some(index),
+        }
+        list.last = Some(index);
+        list.len += 1;
+        DeliveryTag(tag)
+    }
+
+    /// Takes a delivery out.
+    pub(super) fn settle(&mut self, index: Index, list: &mut List) -> Option<LedgerEntry<T>> {
+        let slot = self.slots.get_mut(index as usize)?;
+        if matches!(slot, Slot::Free { .. }) {
+            return None;
+        }
+        let Slot::Open(entry) = core::mem::replace(slot, Slot::Free { next: self.free }) else {
+            return None;
+        };
+        self.free = Some(index);
+        self.open -= 1;
+        match entry.previous.and_then(|previous| self.entry_mut(previous)) {
+            Some(previous) => previous.next = entry.next,
+            None => list.first = entry.next,
+        }
+        match entry.next.and_then(|next| self.entry_mut(next)) {
+            Some(next) => next.previous = entry.previous,
+            None => list.last = entry.previous,
+        }
+        list.len -= 1;
+        self.forget(entry.tag, entry.ids);
+        let Entry { tag, subscription, value, .. } = entry;
+        Some(LedgerEntry { tag: DeliveryTag(tag), subscription, value })
+    }
+
+    /// Everything that is left, in the order in which it was delivered.
+    pub(super) fn drain(&mut self) -> Vec<LedgerEntry<T>> {
+        let slots = core::mem::replace(self, Self::new()).slots;
+        let mut open: Vec<_> = slots
+            .into_iter()
+            .filter_map(|slot| match slot {
+                Slot::Open(Entry { tag, subscription, value, .. }) => {
+                    Some(LedgerEntry { tag: DeliveryTag(tag), subscription, value })
+                }
+                Slot::Free { .. } => None,
+            })
+            .collect();
+        open.sort_unstable_by_key(|delivery| delivery.tag);
+        open
+    }
+
+    /// Those of a list that no transaction holds, oldest first, up to and including `end`.
+    pub(super) fn up_to(&self, list: &List, end: Option<Index>) -> Vec<Index> {
+        let mut indices = Vec::new();
+        let mut next = list.first;
+        while let Some((index, entry)) = next.and_then(|at| Some((at, self.entry(at)?))) {
+            if entry.hold == Hold::Open {
+                indices.push(index);
+            }
+            next = entry.next.filter(|_| Some(index) != end);
+        }
+        indices
+    }
+
+    /// Marks a settlement as waiting for COMMIT.
+    pub(super) fn hold(&mut self, index: Index) {
+        if let Some(entry) = self.entry_mut(index) {
+            entry.hold = Hold::Tentative;
+        }
+    }
+
+    /// Takes such a mark back.
+    pub(super) fn let_go(&mut self, index: Index) {
+        if let Some(entry) = self.entry_mut(index) {
+            entry.hold = Hold::Open;
+        }
+    }
+
+    pub(super) fn subscription(&self, index: Index) -> Option<SubscriptionId> {
+        Some(self.entry(index)?.subscription)
+    }
+
+    /// The delivery that `id` acknowledges on 1.2.
+    pub(super) fn find_by_ack_id(&self, id: &str) -> Found {
+        if let Some(index) = self.by_ack_id.get(id) {
+            return self.if_free(*index);
+        }
+        match id.strip_prefix(ACK_PREFIX).and_then(|id| self.find_ours(id)) {
+            Some(Found::Open(index)) if self.ids(index).ack_id.is_none() => self.if_free(index),
+            Some(Found::Settled) => Found::Settled,
+            _ => self.if_remembered(id),
+        }
+    }
+
+    /// Of the open deliveries with that message-id, the one that `rank` puts highest; `None` from it
+    /// leaves one out.
+    pub(super) fn find_by_message_id<R: Ord>(
+        &self,
+        message_id: &str,
+        rank: impl Fn(SubscriptionId, DeliveryTag) -> Option<R>,
+    ) -> Found {
+        let ranked = self.with_message_id(message_id).filter_map(|index| {
+            let entry = self.entry(index)?;
+            Some((rank(entry.subscription, DeliveryTag(entry.tag))?, index))
+        });
+        match ranked.max_by(|one, other| one.0.cmp(&other.0)) {
+            Some((_, index)) => self.if_free(index),
+            None if self.find_ours(message_id) == Some(Found::Settled) => Found::Settled,
+            None => self.if_remembered(message_id),
+        }
+    }
+
+    /// Whether a delivery with that message-id is open for the subscription.
+    pub(super) fn has_message_id(&self, subscription: SubscriptionId, message_id: &str) -> bool {
+        self.with_message_id(message_id).any(|at| self.subscription(at) == Some(subscription))
+    }
+
+    fn with_message_id(&self, message_id: &str) -> impl Iterator<Item = Index> {
+        let key = Text::new(message_id);
+        let chosen = self.by_message_id.range((key.clone(), 0)..=(key, u64::MAX));
+        let ours = match self.find_ours(message_id) {
+            Some(Found::Open(index)) if self.ids(index).message_id.is_none() => Some(index),
+            _ => None,
+        };
+        chosen.map(|(_, index)| *index).chain(ours)
+    }
+
+    /// Whether a delivery with that acknowledgement id is open.
+    pub(super) fn has_ack_id(&self, ack_id: &str) -> bool {
+        self.by_ack_id.contains_key(ack_id)
+            || ack_id.strip_prefix(ACK_PREFIX).is_some_and(|id| self.find_ours(id).is_some())
+    }
+
+    /// What an id of ours says: a number, and the place that it had.
+    fn find_ours(&self, id: &str) -> Option<Found> {
+        let (tag, index) = parse_id(id)?;
+        match self.entry(index) {
+            Some(entry) if entry.tag == tag => Some(Found::Open(index)),
+            _ => (0 < tag && tag < self.next_tag).then_some(Found::Settled),
+        }
+    }
+
+    fn if_free(&self, index: Index) -> Found {
+        match self.entry(index) {
+            Some(entry) if entry.hold == Hold::Open => Found::Open(index),
+            _ => Found::Never,
+        }
+    }
+
+    fn if_remembered(&self, id: &str) -> Found {
+        let is_remembered = self.settled.iter().any(|settled| **settled == *id);
+        if is_remembered { Found::Settled } else { Found::Never }
+    }
+
+    fn ids(&self, index: Index) -> &Ids {
+        self.entry(index).map_or(&Ids::OURS, |entry| &entry.ids)
+    }
+
+    fn forget(&mut self, tag: u64, ids: Ids) {
+        if let Some(ack_id) = ids.ack_id {
+            self.by_ack_id.remove(&*ack_id);
+            self.remember(ack_id);
+        }
+        if let Some(message_id) = ids.message_id {
+            self.by_message_id.remove(&(message_id.clone(), tag));
+            self.remember(message_id);
+        }
+    }
+
+    fn remember(&mut self, id: Text) {
+        if self.settled.len() == REMEMBERED {
+            self.settled.pop_front();
+        }
+        self.settled.push_back(id);
+    }
+
+    fn entry(&self, index: Index) -> Option<&Entry<T>> {
+        match self.slots.get(index as usize)? {
+            Slot::Open(entry) => Some(entry),
+            Slot::Free { .. } => None,
+        }
+    }
+
+    fn entry_mut(&mut self, index: Index) -> Option<&mut Entry<T>> {
+        match self.slots.get_mut(index as usize)? {
+            Slot::Open(entry) => Some(entry),
+            Slot::Free { .. } => None,
+        }
+    }
+}
+
+/// Writes an id of ours: the number of a delivery and its place.
+pub(super) fn put_id(DeliveryTag(tag): DeliveryTag, index: Index, out: &mut BytesMut) {
+    put_decimal(tag, out);
+    out.put_u8(b'-');
+    put_decimal(index.into(), out);
+}
+
+fn parse_id(id: &str) -> Option<(u64, Index)> {
+    let (tag, index) = id.split_once('-')?;
+    let index = value::decimal(index.as_bytes())?;
+    Some((value::decimal(tag.as_bytes())?, Index::try_from(index).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+
+    use super::*;
+
+    const SUBSCRIPTION: SubscriptionId = SubscriptionId(1);
+
+    fn ledger(count: u64) -> (Ledger<u64>, List) {
+        let (mut ledger, mut list) = (Ledger::new(), List::default());
+        for value in 0..count {
+            ledger.open(SUBSCRIPTION, &mut list, Ids::default(), value);
+        }
+        (ledger, list)
+    }
+
+    fn values(ledger: &Ledger<u64>, list: &List) -> Vec<u64> {
+        let entries = ledger.up_to(list, None).into_iter();
+        entries.map(|index| ledger.entry(index).unwrap().value).collect()
+    }
+
+    #[test]
+    fn deliveries_leave_from_anywhere_and_the_rest_stays_in_order() {
+        let (mut ledger, mut list) = ledger(5);
+        for (index, left) in [(2, &[0, 1, 3, 4][..]), (0, &[1, 3, 4]), (4, &[1, 3])] {
+            assert_eq!(ledger.settle(index, &mut list).unwrap().value, u64::from(index));
+            assert_eq!(values(&ledger, &list), left);
+            assert_eq!(ledger.settle(index, &mut list), None, "once");
+        }
+        ledger.open(SUBSCRIPTION, &mut list, Ids::default(), 5);
+        assert_eq!(values(&ledger, &list), [1, 3, 5], "a used slot, behind the others");
+        assert_eq!((ledger.len(), list.len), (3, 3));
+        let left: Vec<_> = ledger.drain().into_iter().map(|open| open.value).collect();
+        assert_eq!(left, [1, 3, 5]);
+    }
+
+    #[test]
+    fn an_id_of_ours_tells_open_from_settled_from_never() {
+        let (mut ledger, mut list) = ledger(2);
+        ledger.settle(0, &mut list);
+        ledger.open(SUBSCRIPTION, &mut list, Ids::default(), 2);
+        for (id, found) in [
+            ("a1-0", Found::Settled),
+            ("a2-1", Found::Open(1)),
+            ("a3-0", Found::Open(0)),
+            ("a4-0", Found::Never),
+            ("a0-0", Found::Never),
+            ("2-1", Found::Never),
+            ("a2", Found::Never),
+            ("a+2-1", Found::Never),
+            ("a2-99999999999", Found::Never),
+            ("", Found::Never),
+        ] {
+            assert_eq!(ledger.find_by_ack_id(id), found, "{id}");
+        }
+        let any = |_, _| Some(());
+        assert_eq!(ledger.find_by_message_id("2-1", any), Found::Open(1));
+        assert_eq!(ledger.find_by_message_id("1-0", any), Found::Settled);
+        assert_eq!(ledger.find_by_message_id("a2-1", any), Found::Never);
+    }
+
+    #[test]
+    fn a_chosen_id_is_found_by_rank_and_remembered_for_a_while() {
+        let (mut ledger, mut one, mut two) = (Ledger::new(), List::default(), List::default());
+        let ids = || Ids { message_id: Some("m".into()), ack_id: None };
+        ledger.open(SubscriptionId(1), &mut one, ids(), 0);
+        ledger.open(SubscriptionId(2), &mut two, ids(), 1);
+        let oldest = |_, tag| Some(core::cmp::Reverse(tag));
+        let of_two = |of, _| (of == SubscriptionId(2)).then_some(());
+        assert_eq!(ledger.find_by_message_id("m", oldest), Found::Open(0));
+        assert_eq!(ledger.find_by_message_id("m", of_two), Found::Open(1));
+        assert!(ledger.has_message_id(SubscriptionId(2), "m"));
+        assert!(!ledger.has_message_id(SubscriptionId(3), "m"));
+        ledger.settle(1, &mut two);
+        assert_eq!(ledger.find_by_message_id("m", of_two), Found::Settled);
+        for number in 0..REMEMBERED as u64 {
+            let ids = Ids { message_id: Some(format!("n{number}").as_str().into()), ack_id: None };
+            ledger.open(SubscriptionId(2), &mut two, ids, number);
+            ledger.settle(two.first.unwrap(), &mut two);
+        }
+        assert_eq!(ledger.find_by_message_id("m", of_two), Found::Never, "forgotten");
+    }
+
+    #[test]
+    fn an_id_that_is_chosen_never_stands_for_a_delivery_that_has_another() {
+        let (mut ledger, mut list) = (Ledger::new(), List::default());
+        let ids = Ids { message_id: Some("9-9".into()), ack_id: Some("a9-9".into()) };
+        ledger.open(SUBSCRIPTION, &mut list, ids, 0);
+        let any = |_, _| Some(());
+        assert_eq!(ledger.find_by_message_id("1-0", any), Found::Never);
+        assert_eq!(ledger.find_by_ack_id("a1-0"), Found::Never);
+        assert_eq!(ledger.find_by_message_id("9-9", any), Found::Open(0));
+        assert_eq!(ledger.find_by_ack_id("a9-9"), Found::Open(0));
+    }
+
+    #[test]
+    fn a_held_settlement_is_nobodys_until_it_is_let_go() {
+        let (mut ledger, list) = ledger(3);
+        ledger.hold(1);
+        assert_eq!(ledger.find_by_ack_id("a2-1"), Found::Never);
+        assert_eq!(ledger.up_to(&list, Some(2)), [0, 2]);
+        ledger.let_go(1);
+        assert_eq!(ledger.find_by_ack_id("a2-1"), Found::Open(1));
+        assert_eq!(ledger.up_to(&list, Some(1)), [0, 1]);
+    }
+}

@@ -1,0 +1,226 @@
+//! The server's end of a session: it negotiates, validates and correlates; the application decides.
+
+mod answer;
+mod config;
+mod deliver;
+mod delivery;
+mod dialect;
+mod event;
+mod frames;
+mod ledger;
+mod notice;
+mod reply;
+mod state;
+mod subscriptions;
+mod transactions;
+
+use bytes::BytesMut;
+
+pub use config::ServerConfig;
+pub use deliver::Delivered;
+pub use delivery::{Delivery, DeliveryBuilder};
+pub use dialect::{AckScope, Dialect, HeartBeatOn1_0, SubscriptionOn1_0, Tolerance};
+pub use event::{AckFrame, ConnectFrame, Event, SendFrame, SubscribeFrame, UnsubscribeFrame, Work};
+pub use ledger::{DeliveryTag, LedgerEntry};
+pub use reply::{Accept, ConnectReply, Failure, Reply};
+pub use subscriptions::SubscriptionId;
+
+use frames::Fault;
+use ledger::Ledger;
+use notice::Notice;
+use state::State;
+use subscriptions::Subscriptions;
+use transactions::Transactions;
+
+use crate::frame::Text;
+use crate::session::Timer;
+use crate::session::link::Link;
+use crate::{
+    Agreement, CloseReason, Instant, MalformedHeader, Outbox, ProtocolError, Session, Version,
+};
+
+/// The server's end of a session.
+///
+/// `T` is what the broker wants back for each delivery that is settled or left open.
+///
+/// ```
+/// use core::time::Duration;
+/// use stomp_proto::server::{Accept, Event, Server, ServerConfig};
+/// use stomp_proto::Session;
+///
+/// let mut server = Server::<Duration, u64>::new(ServerConfig::default(), Duration::ZERO);
+/// server.receive(b"CONNECT\naccept-version:1.2\nhost:h\n\n\0");
+/// while let Some(event) = server.poll_event(Duration::ZERO) {
+///     match event {
+///         Event::Connect { frame, reply } => {
+///             assert_eq!(frame.host().as_deref(), Some("h"));
+///             let _ = server.accept(reply, &Accept::new("session-1"));
+///         }
+///         _ => {}
+///     }
+/// }
+/// let connected = server.outbox().next_frame().map(|frame| frame.bytes);
+/// assert_eq!(
+///     connected.as_deref(),
+///     Some(&b"CONNECTED\nversion:1.2\nsession:session-1\nheart-beat:0,0\n\n\0"[..])
+/// );
+/// ```
+#[derive(Debug)]
+pub struct Server<I, T> {
+    config: ServerConfig,
+    link: Link<I>,
+    state: State,
+    subscriptions: Subscriptions,
+    ledger: Ledger<T>,
+    transactions: Transactions,
+}
+
+impl<I: Instant, T> Server<I, T> {
+    /// A session that waits for CONNECT, for [`Limits::connect_timeout`] at the most.
+    ///
+    /// [`Limits::connect_timeout`]: crate::codec::Limits::connect_timeout
+    #[must_use]
+    pub fn new(config: ServerConfig, now: I) -> Self {
+        // A server always rejects: what it lets pass it would have to relay.
+        let malformed = MalformedHeader::Reject;
+        let link = Link::new(config.limits.clone(), malformed, config.timing, now);
+        Self {
+            config,
+            link,
+            state: State::AwaitConnect,
+            subscriptions: Subscriptions::new(),
+            ledger: Ledger::new(),
+            transactions: Transactions::new(),
+        }
+    }
+
+    /// The version that was negotiated, once CONNECT was read.
+    #[must_use]
+    pub fn version(&self) -> Option<Version> {
+        self.state.version()
+    }
+
+    /// The heart-beats that were agreed on.
+    #[must_use]
+    pub fn heart_beat(&self) -> Agreement {
+        self.link.agreement()
+    }
+
+    /// What a broker may call a subscription: the id that the client gave, or `auto-N`, which is
+    /// never on the wire. `None`: it has ended and nothing of it is open.
+    #[must_use]
+    pub fn subscription_name(&self, subscription: SubscriptionId) -> Option<Text> {
+        self.subscriptions.name(subscription)
+    }
+
+    /// The number of open deliveries.
+    #[must_use]
+    pub fn unacknowledged(&self) -> usize {
+        self.ledger.len()
+    }
+
+    /// Ends the session for what the client did wrong.
+    fn refuse(&mut self, Fault { error, receipt }: Fault) {
+        if let Some(notice) = Notice::of(&error, self.config.versions) {
+            self.error(receipt.as_ref(), &notice);
+        }
+        self.link.close(CloseReason::Protocol(error));
+    }
+
+    /// Ends the session as the client ended its stream.
+    fn ended(&mut self, reason: CloseReason) {
+        match (reason, self.state) {
+            (CloseReason::Protocol(ProtocolError::Decode(error)), _) => {
+                let error = self.foreign().unwrap_or(ProtocolError::Decode(error));
+                self.refuse(Fault { error, receipt: None });
+            }
+            (CloseReason::Eof, State::Closing(_)) => self.link.close(CloseReason::Disconnected),
+            (reason, _) => self.link.close(reason),
+        }
+    }
+
+    fn closed(&mut self, reason: CloseReason) -> Event<T> {
+        self.transactions = Transactions::new();
+        self.subscriptions = Subscriptions::new();
+        Event::Closed { reason, open: self.ledger.drain() }
+    }
+}
+
+impl<I: Instant, T> Session for Server<I, T> {
+    type Instant = I;
+    type Event = Event<T>;
+
+    fn receive(&mut self, octets: &[u8]) {
+        self.link.receive(octets);
+    }
+
+    fn wants_read(&self) -> bool {
+        !matches!(self.state, State::Answering(_)) && self.link.wants_read()
+    }
+
+    fn buffers(&mut self) -> (&mut BytesMut, &mut Outbox) {
+        self.link.buffers()
+    }
+
+    fn outbox(&mut self) -> &mut Outbox {
+        self.link.outbox()
+    }
+
+    fn poll_event(&mut self, now: I) -> Option<Event<T>> {
+        self.link.look(now);
+        loop {
+            if self.link.is_closed() {
+                return self.link.take_reason().map(|reason| self.closed(reason));
+            }
+            if matches!(self.state, State::Answering(_) | State::Closing(_)) {
+                // What is behind CONNECT waits, what is behind DISCONNECT does not count.
+                let reason = self.link.peer_end()?;
+                self.ended(reason);
+                continue;
+            }
+            match self.link.next_frame() {
+                Ok(Some(frame)) => match self.handle(frame) {
+                    Ok(Some(event)) => return Some(event),
+                    Ok(None) => {}
+                    Err(fault) => self.refuse(fault),
+                },
+                Ok(None) => {
+                    let Some(fault) = self.early_fault() else {
+                        self.link.rest();
+                        return None;
+                    };
+                    self.refuse(fault);
+                }
+                Err(reason) => self.ended(reason),
+            }
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<I> {
+        self.link.poll_timeout()
+    }
+
+    fn handle_timeout(&mut self, now: I) {
+        match self.link.handle_timeout(now) {
+            Some(Timer::Silence) => self.link.close(CloseReason::PeerSilent),
+            Some(Timer::Connect) => self.link.close(CloseReason::TimedOut),
+            _ => {}
+        }
+    }
+
+    fn handle_eof(&mut self) {
+        self.link.handle_eof();
+    }
+
+    fn handle_lost(&mut self) {
+        self.link.handle_lost();
+    }
+
+    fn wants_shutdown(&self) -> bool {
+        self.link.wants_shutdown()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.link.is_finished()
+    }
+}

@@ -1,0 +1,141 @@
+//! The subscriptions of a session: live ones by id, ended ones while they have open deliveries.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+
+use super::ledger::List;
+use crate::frame::{AckMode, Text};
+
+/// Names a subscription of one session, live or ended. An id that the client uses again names
+/// another subscription.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SubscriptionId(pub(super) u64);
+
+#[derive(Debug)]
+pub(super) struct Subscriptions {
+    all: BTreeMap<SubscriptionId, Subscription>,
+    /// Live ones by the id that the client gave.
+    by_id: BTreeMap<Text, SubscriptionId>,
+    next: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Subscription {
+    pub(super) id: Option<WireId>,
+    pub(super) destination: Text,
+    pub(super) mode: AckMode,
+    pub(super) stage: Stage,
+    pub(super) deliveries: List,
+}
+
+/// The id that the client gave.
+#[derive(Clone, Debug)]
+pub(super) struct WireId {
+    pub(super) text: Text,
+    /// As the client wrote it, to be echoed so.
+    pub(super) raw: Text,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The application has not confirmed it yet.
+    Requested,
+    Live,
+    Ended,
+}
+
+impl Subscriptions {
+    pub(super) fn new() -> Self {
+        Self { all: BTreeMap::new(), by_id: BTreeMap::new(), next: 1 }
+    }
+
+    /// Live ones, and ended ones with open deliveries.
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Enters a subscription; `None`: its id is in use.
+    pub(super) fn insert(
+        &mut self,
+        id: Option<WireId>,
+        destination: Text,
+        mode: AckMode,
+    ) -> Option<SubscriptionId> {
+        let handle = SubscriptionId(self.next);
+        if let Some(id) = &id {
+            if self.by_id.contains_key(&*id.text) {
+                return None;
+            }
+            self.by_id.insert(id.text.clone(), handle);
+        }
+        self.next += 1;
+        let (stage, deliveries) = (Stage::Requested, List::default());
+        self.all.insert(handle, Subscription { id, destination, mode, stage, deliveries });
+        Some(handle)
+    }
+
+    pub(super) fn get(&self, handle: SubscriptionId) -> Option<&Subscription> {
+        self.all.get(&handle)
+    }
+
+    pub(super) fn get_mut(&mut self, handle: SubscriptionId) -> Option<&mut Subscription> {
+        self.all.get_mut(&handle)
+    }
+
+    /// The live subscription of that id.
+    pub(super) fn by_id(&self, id: &str) -> Option<SubscriptionId> {
+        self.by_id.get(id).copied()
+    }
+
+    /// The oldest live subscription to that destination.
+    pub(super) fn by_destination(&self, destination: &str) -> Option<SubscriptionId> {
+        let is_meant = |subscription: &Subscription| {
+            subscription.stage != Stage::Ended && *subscription.destination == *destination
+        };
+        self.all.iter().find(|(_, subscription)| is_meant(subscription)).map(|(handle, _)| *handle)
+    }
+
+    pub(super) fn confirm(&mut self, handle: SubscriptionId) {
+        if let Some(subscription) = self.get_mut(handle) {
+            if subscription.stage == Stage::Requested {
+                subscription.stage = Stage::Live;
+            }
+        }
+    }
+
+    /// Ends a subscription; its id is free again.
+    pub(super) fn end(&mut self, handle: SubscriptionId) {
+        let Some(subscription) = self.all.get_mut(&handle) else { return };
+        subscription.stage = Stage::Ended;
+        if let Some(id) = &subscription.id {
+            self.by_id.remove(&*id.text);
+        }
+        self.forget_if_settled(handle);
+    }
+
+    /// Drops an ended subscription that has nothing open any more.
+    pub(super) fn forget_if_settled(&mut self, handle: SubscriptionId) {
+        let settled = self.get(handle).is_some_and(|subscription| {
+            subscription.stage == Stage::Ended && subscription.deliveries.len == 0
+        });
+        if settled {
+            self.all.remove(&handle);
+        }
+    }
+
+    /// Whether a subscription has, or had, that id, and how far it is to be preferred: live before
+    /// ended, then the newest.
+    pub(super) fn rank(&self, handle: SubscriptionId, id: &str) -> Option<(bool, SubscriptionId)> {
+        let subscription = self.get(handle)?;
+        let is_meant = subscription.id.as_ref().is_some_and(|its| *its.text == *id);
+        is_meant.then_some((subscription.stage != Stage::Ended, handle))
+    }
+
+    /// What a broker may call it: the client's id, or `auto-N`, which never is on the wire.
+    pub(super) fn name(&self, handle: SubscriptionId) -> Option<Text> {
+        match &self.get(handle)?.id {
+            Some(id) => Some(id.text.clone()),
+            None => Some(Text::new(&format!("auto-{}", handle.0))),
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! What both ends share: decoder, outbox, timers, and how it ended.
+
+use bytes::{Buf, Bytes, BytesMut};
+
+use super::heart_beat::{Agreement, Beats, HeartBeatTiming};
+use super::timers::{Instant, Timer, Timers};
+use super::{Bound, CloseReason, Limit, Outbox, UsageError};
+use crate::codec::{Decoder, DecoderConfig, Item, Limits, MalformedHeader};
+use crate::{Command, Frame, Version};
+
+#[derive(Debug)]
+pub(crate) struct Link<I> {
+    decoder: Decoder,
+    outbox: Outbox,
+    timers: Timers<I>,
+    limits: Limits,
+    timing: HeartBeatTiming,
+    agreement: Agreement,
+    beating: Beating,
+    /// The latest `now` that was seen.
+    looked: I,
+    /// What had been received, and what had left, at that time.
+    received: u64,
+    left: u64,
+    /// Octets of the inbox that were looked at without finding a whole frame.
+    examined: usize,
+    /// Whether the last look found nothing new.
+    is_idle: bool,
+    input: Input,
+    end: Option<End>,
+}
+
+/// Whether heart-beats are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Beating {
+    No,
+    /// From the next look at the clock on.
+    Starting,
+    Yes,
+}
+
+/// The peer's stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Input {
+    Open,
+    Ended,
+    Lost,
+}
+
+/// The session is over, apart from what is still to be written.
+#[derive(Clone, Debug)]
+struct End {
+    /// Until it is handed out.
+    reason: Option<CloseReason>,
+    /// Whether the peer has had its time to end its stream.
+    lingered: bool,
+}
+
+impl<I: Instant> Link<I> {
+    pub(crate) fn new(
+        limits: Limits,
+        malformed_header: MalformedHeader,
+        timing: HeartBeatTiming,
+        now: I,
+    ) -> Self {
+        let config = DecoderConfig { limits: limits.clone(), malformed_header };
+        let mut timers = Timers::new();
+        timers.set(Timer::Connect, now + limits.connect_timeout);
+        Self {
+            decoder: Decoder::new(config),
+            outbox: Outbox::new(),
+            timers,
+            limits,
+            timing,
+            agreement: Agreement::default(),
+            beating: Beating::No,
+            looked: now,
+            received: 0,
+            left: 0,
+            examined: 0,
+            is_idle: false,
+            input: Input::Open,
+            end: None,
+        }
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    pub(crate) fn agreement(&self) -> Agreement {
+        self.agreement
+    }
+
+    /// The handshake is over: frames from here on follow `version`, heart-beats start at the next
+    /// look at the clock.
+    pub(crate) fn connected(&mut self, version: Version, agreement: Agreement) {
+        self.decoder.set_version(version);
+        self.timers.stop(Timer::Connect);
+        self.agreement = agreement;
+        self.beating = Beating::Starting;
+    }
+
+    /// Nothing may follow what was queued last, not even a heart-beat.
+    pub(crate) fn stop_beats(&mut self) {
+        self.beating = Beating::No;
+        self.timers.stop(Timer::Beat);
+    }
+
+    pub(crate) fn stop_timer(&mut self, timer: Timer) {
+        self.timers.stop(timer);
+    }
+
+    pub(crate) fn set_timer(&mut self, timer: Timer, deadline: I) {
+        self.timers.set(timer, deadline);
+    }
+
+    // ---- input
+
+    pub(crate) fn receive(&mut self, octets: &[u8]) {
+        if self.end.is_none() {
+            self.decoder.push(octets);
+        }
+    }
+
+    pub(crate) fn wants_read(&self) -> bool {
+        let unexamined = self.decoder.buffered().saturating_sub(self.examined);
+        self.input == Input::Open && unexamined <= self.limits.max_inbox_len
+    }
+
+    pub(crate) fn buffers(&mut self) -> (&mut BytesMut, &mut Outbox) {
+        (self.decoder.buffer(), &mut self.outbox)
+    }
+
+    pub(crate) fn handle_eof(&mut self) {
+        if self.input == Input::Open {
+            self.input = Input::Ended;
+        }
+    }
+
+    pub(crate) fn handle_lost(&mut self) {
+        self.input = Input::Lost;
+        self.outbox.discard();
+    }
+
+    /// How the peer's stream ended, if it did.
+    pub(crate) fn peer_end(&self) -> Option<CloseReason> {
+        match self.input {
+            Input::Open => None,
+            Input::Ended => Some(CloseReason::Eof),
+            Input::Lost => Some(CloseReason::Lost),
+        }
+    }
+
+    /// The octets that were received and not taken as a frame.
+    pub(crate) fn unread(&mut self) -> &[u8] {
+        self.decoder.buffer()
+    }
+
+    /// The command of the frame that is being received.
+    pub(crate) fn incoming_command(&self) -> Option<Command> {
+        self.decoder.command()
+    }
+
+    /// The next frame; `None`: nothing more for now. The error is how the peer ended it.
+    #[inline]
+    pub(crate) fn next_frame(&mut self) -> Result<Option<Frame>, CloseReason> {
+        if self.outbox.remaining() > self.limits.max_outbox_len && self.input != Input::Lost {
+            return Ok(None);
+        }
+        self.examined = 0;
+        loop {
+            match self.decoder.next_item() {
+                Ok(Some(Item::Frame(frame))) => return Ok(Some(frame)),
+                Ok(Some(Item::Eol)) => {}
+                Ok(None) => break,
+                Err(error) => return Err(CloseReason::Protocol(error.into())),
+            }
+        }
+        self.examined = self.decoder.buffered();
+        match (self.input, self.decoder.finish()) {
+            (Input::Open, _) => Ok(None),
+            (Input::Lost, _) => Err(CloseReason::Lost),
+            (Input::Ended, Ok(())) => Err(CloseReason::Eof),
+            (Input::Ended, Err(error)) => Err(CloseReason::Protocol(error.into())),
+        }
+    }
+
+    // ---- output
+
+    pub(crate) fn outbox(&mut self) -> &mut Outbox {
+        &mut self.outbox
+    }
+
+    pub(crate) fn sent(&self) -> &Outbox {
+        &self.outbox
+    }
+
+    /// Queues a frame; see [`Outbox::frame`].
+    #[inline]
+    pub(crate) fn queue<E>(
+        &mut self,
+        head: impl FnOnce(&mut BytesMut) -> Result<(), E>,
+        shared: &[&Bytes],
+    ) -> Result<(), E> {
+        self.outbox.frame(head, shared)
+    }
+
+    /// Whether a request or delivery still finds room.
+    #[inline]
+    pub(crate) fn check_room(&self) -> Result<(), UsageError> {
+        let most = self.limits.max_outbox_len;
+        if self.outbox.remaining() > most {
+            return Err(UsageError::LimitExceeded(Limit { what: Bound::OutboxOctets, most }));
+        }
+        Ok(())
+    }
+
+    // ---- time
+
+    /// Takes in what the driver did since the last call, and what time it is.
+    #[inline]
+    pub(crate) fn look(&mut self, now: I) {
+        let now = now.max(self.looked);
+        if self.end.is_some() {
+            self.decoder.buffer().clear();
+            if !self.timers.is_set(Timer::Close) {
+                self.timers.set(Timer::Close, now + self.limits.close_timeout);
+            }
+        }
+        let (received, left) = (self.decoder.received(), self.outbox.left());
+        self.is_idle = received == self.received && left == self.left;
+        if self.beating == Beating::Starting {
+            self.beating = Beating::Yes;
+            self.await_silence(now);
+            self.await_beat(now);
+        } else {
+            if received != self.received {
+                self.await_silence(now);
+            }
+            // It may have left right after the last look. Beating too early does no harm.
+            if left != self.left && self.timing.beats == Beats::WhenIdle {
+                self.await_beat(self.looked);
+            }
+        }
+        (self.received, self.left, self.looked) = (received, left, now);
+    }
+
+    pub(crate) fn poll_timeout(&self) -> Option<I> {
+        self.timers.next().filter(|_| !self.is_finished())
+    }
+
+    /// Whether a deadline of the session's own has passed; heart-beats and lingering are seen to.
+    pub(crate) fn handle_timeout(&mut self, now: I) -> Option<Timer> {
+        self.look(now);
+        let now = self.looked;
+        if self.timers.has_expired(Timer::Close, now) {
+            self.linger_no_longer();
+        }
+        if self.timers.has_expired(Timer::Beat, now) {
+            // Octets that wait to be written are a sign of life once they are.
+            if !self.outbox.has_remaining() || self.timing.beats == Beats::Always {
+                self.outbox.beat();
+            }
+            self.await_beat(now);
+        }
+        if self.timers.has_expired(Timer::Silence, now) {
+            if self.wants_read() {
+                self.timers.stop(Timer::Silence);
+                return Some(Timer::Silence);
+            }
+            // We did not listen.
+            self.await_silence(now);
+        }
+        let expired = |timer: &Timer| self.timers.has_expired(*timer, now);
+        let timer = [Timer::Connect, Timer::Disconnect].into_iter().find(expired)?;
+        self.timers.stop(timer);
+        Some(timer)
+    }
+
+    /// Gives memory back when nothing has happened for a while.
+    pub(crate) fn rest(&mut self) {
+        if self.is_idle {
+            self.decoder.shrink();
+            self.outbox.shrink();
+        }
+    }
+
+    fn await_beat(&mut self, since: I) {
+        if let (Some(interval), Beating::Yes) = (self.agreement.outgoing, self.beating) {
+            self.timers.set(Timer::Beat, since + self.timing.beat_after(interval));
+        }
+    }
+
+    fn await_silence(&mut self, since: I) {
+        if let (Some(interval), None) = (self.agreement.incoming, &self.end) {
+            self.timers.set(Timer::Silence, since + self.timing.silent_after(interval));
+        }
+    }
+
+    // ---- the end
+
+    /// Ends the session: what is queued is written, what is received is dropped. The first reason
+    /// counts.
+    pub(crate) fn close(&mut self, reason: CloseReason) {
+        if self.end.is_some() {
+            return;
+        }
+        self.stop_beats();
+        self.timers.stop_all();
+        self.decoder.buffer().clear();
+        if self.input == Input::Lost {
+            self.outbox.discard();
+        }
+        self.end = Some(End { reason: Some(reason), lingered: false });
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// The reason, once.
+    pub(crate) fn take_reason(&mut self) -> Option<CloseReason> {
+        self.end.as_mut()?.reason.take()
+    }
+
+    pub(crate) fn wants_shutdown(&self) -> bool {
+        self.end.is_some() && !self.outbox.has_remaining() && self.input != Input::Lost
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        let Some(end) = &self.end else { return false };
+        let peer_is_done = self.input != Input::Open || end.lingered;
+        end.reason.is_none() && peer_is_done && !self.outbox.has_remaining()
+    }
+
+    fn linger_no_longer(&mut self) {
+        self.timers.stop_all();
+        self.outbox.discard();
+        if let Some(end) = &mut self.end {
+            end.lingered = true;
+        }
+    }
+}
