@@ -61,6 +61,18 @@ impl Decoder {
         self.inbox.extend_from_slice(octets);
     }
 
+    /// Takes a heart-beat that came alone, without a way through the inbox. `false`: it did not.
+    #[inline]
+    pub(crate) fn take_beat(&mut self, octets: &[u8]) -> bool {
+        octets == b"\n" && self.is_at_rest() && self.scanner.skip_beat()
+    }
+
+    /// Whether nothing is held, not even the start of an item.
+    #[inline]
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.inbox.is_empty() && self.scanner.is_between()
+    }
+
     /// The inbox, to read into without a copy: append to it, and leave what it holds.
     pub fn buffer(&mut self) -> &mut BytesMut {
         &mut self.inbox

@@ -19,6 +19,9 @@ pub enum ContentLength {
     Omit,
 }
 
+/// Octets that a frame may need beyond those of its head and body, unless much of it is escaped.
+const ROOM: usize = 64;
+
 /// Appends a frame to `out`, in the form that `version` prescribes.
 ///
 /// Lines end with LF, nothing follows the NUL. `content-length` is added behind the other headers.
@@ -66,6 +69,7 @@ fn write(
     if !body.is_empty() && !command.may_have_body() {
         return Err(EncodeError::UnexpectedBody { command });
     }
+    out.reserve(frame.octets() + ROOM);
     let mut head = HeadWriter::new(out, command, version);
     let mut announced = false;
     for header in frame.headers().iter() {
@@ -88,7 +92,6 @@ fn write(
         }
     }
     head.finish();
-    out.reserve(body.len() + 1);
     out.put_slice(body);
     out.put_u8(0);
     Ok(())

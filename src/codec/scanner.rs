@@ -178,6 +178,22 @@ impl Scanner {
         }
     }
 
+    /// Whether the buffer starts between two frames.
+    #[inline]
+    pub(super) fn is_between(&self) -> bool {
+        matches!(self.phase, Phase::Between)
+    }
+
+    /// Counts an LF that is all there is. `false`: before login line ends are counted one by one.
+    #[inline]
+    pub(super) fn skip_beat(&mut self) -> bool {
+        if self.rules.version.is_none() {
+            return false;
+        }
+        self.offset = self.at(1);
+        true
+    }
+
     /// Octets of the stream before the buffer.
     pub(super) fn offset(&self) -> u64 {
         self.offset

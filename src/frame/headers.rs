@@ -34,6 +34,11 @@ impl<'a> Headers<'a> {
         Self { head, spans, form }
     }
 
+    /// Octets of the head.
+    pub(crate) fn octets(self) -> usize {
+        self.head.len()
+    }
+
     pub(crate) fn into_parts(self) -> (&'a [u8], &'a [Span], Form) {
         (self.head, self.spans, self.form)
     }

@@ -108,7 +108,7 @@ impl Frame {
 
     /// Octets of head and body.
     pub(crate) fn octets(&self) -> usize {
-        self.head.len().saturating_add(self.body.len())
+        self.as_frame_ref().octets()
     }
 
     /// The frame borrowed.
@@ -174,6 +174,11 @@ impl<'a> FrameRef<'a> {
     /// The header lines that were malformed and kept apart, raw and without their line end.
     pub fn malformed_headers(self) -> impl Iterator<Item = &'a [u8]> {
         self.headers.malformed()
+    }
+
+    /// Octets of head and body.
+    pub(crate) fn octets(self) -> usize {
+        self.headers.octets().saturating_add(self.body.len())
     }
 
     /// The same frame in octets of its own.

@@ -117,8 +117,9 @@ impl<I: Instant> Link<I> {
 
     // ---- input
 
+    #[inline]
     pub(crate) fn receive(&mut self, octets: &[u8]) {
-        if self.end.is_none() {
+        if self.end.is_none() && !self.decoder.take_beat(octets) {
             self.decoder.push(octets);
         }
     }
@@ -165,10 +166,14 @@ impl<I: Instant> Link<I> {
     /// The next frame; `None`: nothing more for now. The error is how the peer ended it.
     #[inline]
     pub(crate) fn next_frame(&mut self) -> Result<Option<Frame>, CloseReason> {
-        if self.outbox.remaining() > self.limits.max_outbox_len && self.input != Input::Lost {
+        let is_full = self.outbox.remaining() > self.limits.max_outbox_len;
+        if is_full && self.input != Input::Lost {
             return Ok(None);
         }
         self.examined = 0;
+        if self.decoder.is_at_rest() && self.input == Input::Open {
+            return Ok(None);
+        }
         loop {
             match self.decoder.next_item() {
                 Ok(Some(Item::Frame(frame))) => return Ok(Some(frame)),
