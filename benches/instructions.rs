@@ -8,17 +8,19 @@
 mod corpus;
 
 use core::hint::black_box;
+use core::time::Duration;
 
 use bytes::BytesMut;
-use stomp_proto::Version;
+use stomp_proto::client::{AckMode, Event, SubscribeRequest};
 use stomp_proto::codec::{ContentLength, Decoder, DecoderConfig, Item, Scanner, Step, encode};
+use stomp_proto::{Client, ClientConfig, Session, Version};
 
 /// Frames that lie behind each other in one buffer.
 const BATCH: usize = 64;
 
 type Job = fn(usize);
 
-const JOBS: [(&str, Job); 10] = [
+const JOBS: [(&str, Job); 12] = [
     ("decode/small/borrowed", |count| borrowed(corpus::SMALL, count)),
     ("decode/small/owned", |count| owned(corpus::SMALL, 4 * corpus::SMALL.len(), count)),
     ("decode/small/owned/16-octet-reads", |count| owned(corpus::SMALL, 16, count)),
@@ -29,6 +31,8 @@ const JOBS: [(&str, Job); 10] = [
     ("decode/large-counted/borrowed", |count| large(true, count)),
     ("decode/large-to-nul/borrowed", |count| large(false, count)),
     ("encode/send", encoding),
+    ("client/small/poll-event", |count| client_messages(4 * corpus::SMALL.len(), count)),
+    ("client/small/poll-event/one-a-read", |count| client_messages(corpus::SMALL.len(), count)),
 ];
 
 fn main() {
@@ -106,6 +110,27 @@ fn eols(count: usize) {
         decoder.push(b"\n");
         while let Some(item) = decoder.next_item().expect("sound octets") {
             black_box(matches!(item, Item::Eol));
+        }
+    }
+}
+
+/// Feeds batches of the small MESSAGE to a client, in reads of some length and turns of 1 ms.
+fn client_messages(read: usize, count: usize) {
+    let stream = corpus::SMALL.repeat(BATCH);
+    let mut now = Duration::ZERO;
+    let mut client = Client::new(ClientConfig::new("broker"), now).expect("a sound configuration");
+    client.receive(b"CONNECTED\nversion:1.2\n\n\0");
+    assert!(matches!(client.poll_event(now), Some(Event::Connected(_))));
+    let subscription = SubscribeRequest::new("/queue/orders").id("sub-0").ack(AckMode::Client);
+    client.subscribe(&subscription).expect("a sound request");
+    while client.outbox().next_frame().is_some() {}
+    for _ in 0..count.div_ceil(BATCH) {
+        for octets in stream.chunks(read) {
+            now += Duration::from_millis(1);
+            client.receive(octets);
+            while let Some(event) = client.poll_event(now) {
+                black_box(&event);
+            }
         }
     }
 }

@@ -47,6 +47,7 @@ mod session;
 mod version;
 pub mod websocket;
 
+pub use client::{Client, ClientConfig};
 pub use codec::MalformedHeader;
 pub use frame::{Command, Frame, FrameRef, Headers, Role, Text};
 pub use server::{Server, ServerConfig};

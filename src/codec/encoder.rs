@@ -65,11 +65,24 @@ fn write(
     content_length: ContentLength,
     out: &mut BytesMut,
 ) -> Result<(), EncodeError> {
+    out.reserve(frame.octets() + ROOM);
+    write_head(frame, version, content_length, out)?;
+    out.put_slice(frame.body());
+    out.put_u8(0);
+    Ok(())
+}
+
+/// Appends everything that comes before the body. If it fails, the start of it.
+pub(crate) fn write_head(
+    frame: FrameRef<'_>,
+    version: Version,
+    content_length: ContentLength,
+    out: &mut BytesMut,
+) -> Result<(), EncodeError> {
     let (command, body) = (frame.command(), frame.body());
     if !body.is_empty() && !command.may_have_body() {
         return Err(EncodeError::UnexpectedBody { command });
     }
-    out.reserve(frame.octets() + ROOM);
     let mut head = HeadWriter::new(out, command, version);
     let mut announced = false;
     for header in frame.headers().iter() {
@@ -82,18 +95,10 @@ fn write(
         }
         head.header(&name, &value)?;
     }
-    if !announced && !body.is_empty() {
-        match content_length {
-            ContentLength::Automatic => head.content_length(body.len()),
-            ContentLength::Omit if memchr::memchr(0, body).is_some() => {
-                return Err(EncodeError::NulWithoutContentLength);
-            }
-            ContentLength::Omit => {}
-        }
+    if !announced {
+        head.announce(body, content_length)?;
     }
     head.finish();
-    out.put_slice(body);
-    out.put_u8(0);
     Ok(())
 }
 
@@ -151,9 +156,26 @@ impl<'a> HeadWriter<'a> {
         self.out.put_u8(b'\n');
     }
 
-    /// Writes `content-length`.
-    pub(crate) fn content_length(&mut self, len: usize) {
-        self.line(name::CONTENT_LENGTH, |out| put_decimal(len as u64, out));
+    /// Writes a header line with a number as its value.
+    pub(crate) fn decimal(&mut self, name: &str, number: u64) {
+        self.line(name, |out| put_decimal(number, out));
+    }
+
+    /// Writes the `content-length` of a body, if it has one and is to have one.
+    pub(crate) fn announce(
+        &mut self,
+        body: &[u8],
+        content_length: ContentLength,
+    ) -> Result<(), EncodeError> {
+        match content_length {
+            _ if body.is_empty() => {}
+            ContentLength::Automatic => self.decimal(name::CONTENT_LENGTH, body.len() as u64),
+            ContentLength::Omit if memchr::memchr(0, body).is_some() => {
+                return Err(EncodeError::NulWithoutContentLength);
+            }
+            ContentLength::Omit => {}
+        }
+        Ok(())
     }
 
     /// Ends the head.

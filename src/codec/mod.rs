@@ -19,7 +19,7 @@ mod scanner;
 
 pub use decoder::{Decoder, Item};
 pub use encoder::{ContentLength, encode};
-pub(crate) use encoder::{HeadWriter, put_decimal};
+pub(crate) use encoder::{HeadWriter, put_decimal, write_head};
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
 pub use limits::Limits;
 pub use scanner::{Scanner, Step};

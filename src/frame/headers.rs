@@ -67,6 +67,23 @@ impl<'a> Headers<'a> {
         })
     }
 
+    /// The names as the peer wrote them, each with its position among the header lines.
+    ///
+    /// No name that the protocol texts define has an escaped spelling: escapes stand for octets
+    /// that none of them holds.
+    #[inline]
+    pub(crate) fn raw_names(self) -> impl Iterator<Item = (usize, &'a [u8])> {
+        let names = self.spans.iter().enumerate();
+        names.filter_map(move |(position, span)| Some((position, span.name(self.head)?)))
+    }
+
+    /// The header at a position among the header lines.
+    #[inline]
+    pub(crate) fn at(self, position: usize) -> Option<Header<'a>> {
+        let (name, value) = self.spans.get(position)?.split(self.head)?;
+        Some(Header { name, value, form: self.form })
+    }
+
     /// The number of headers, repeated ones included.
     #[must_use]
     pub fn len(self) -> usize {
@@ -210,6 +227,12 @@ impl Span {
 
     fn is_malformed(self) -> bool {
         self.colon == Self::MALFORMED
+    }
+
+    #[inline]
+    fn name(self, head: &[u8]) -> Option<&[u8]> {
+        // Of a malformed line the colon lies behind every head.
+        head.get(self.start as usize..self.colon as usize)
     }
 
     fn split(self, head: &[u8]) -> Option<(&[u8], &[u8])> {

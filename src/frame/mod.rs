@@ -94,16 +94,22 @@ impl Frame {
         self.as_frame_ref().to_frame()
     }
 
-    /// Reads the head in another form: the version became known behind the frame.
-    pub(crate) fn read_as(mut self, form: Form) -> Self {
+    /// The same octets under other rules, for a frame that came before a version was agreed.
+    pub(crate) fn reread(&mut self, form: Form) {
         self.form = form;
-        self
     }
 
-    /// Drops the body.
-    pub(crate) fn without_body(mut self) -> Self {
+    /// Drops the body, which 1.0 ignores where there must be none.
+    pub(crate) fn drop_body(&mut self) {
         self.body = Bytes::new();
-        self
+    }
+
+    /// The value of the header at a position among the header lines, as the peer wrote it and
+    /// sharing the octets of the frame.
+    pub(crate) fn shared_raw_value(&self, position: usize) -> Bytes {
+        let value = self.headers().at(position).map(Header::raw_value);
+        // It is a part of the head, so there is nothing to panic about.
+        self.head.slice_ref(value.unwrap_or_default())
     }
 
     /// Octets of head and body.

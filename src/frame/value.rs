@@ -25,6 +25,11 @@ impl AckMode {
         }
     }
 
+    /// Whether the client acknowledges.
+    pub(crate) fn is_by_client(self) -> bool {
+        self != Self::Auto
+    }
+
     /// The mode that a header value names.
     #[must_use]
     pub fn parse(value: &str) -> Option<Self> {

@@ -137,7 +137,7 @@ impl<I: Instant, T> Server<I, T> {
             head.header(name::MESSAGE.as_bytes(), message.as_bytes())?;
             if !notice.explanation.is_empty() {
                 head.raw_header(name::CONTENT_TYPE, b"text/plain");
-                head.content_length(notice.explanation.len());
+                head.decimal(name::CONTENT_LENGTH, notice.explanation.len() as u64);
             }
             head.finish();
             Ok(())

@@ -144,10 +144,9 @@ impl DeliveryBuilder {
                 dropped += 1;
             }
         }
-        let omit = self.content_length == ContentLength::Omit && !self.body.contains(&0);
-        if !self.body.is_empty() && !omit {
-            head.content_length(self.body.len());
-        }
+        let omittable = !self.body.contains(&0);
+        let automatic = ContentLength::Automatic;
+        head.announce(&self.body, if omittable { self.content_length } else { automatic })?;
         head.finish();
         Ok(Tail { octets: octets.freeze(), dropped })
     }

@@ -78,7 +78,7 @@ impl<I: Instant, T> Server<I, T> {
         }
     }
 
-    fn connect(&mut self, frame: Frame) -> Result<Event<T>, ProtocolError> {
+    fn connect(&mut self, mut frame: Frame) -> Result<Event<T>, ProtocolError> {
         let (command, dialect) = (frame.command(), self.config.dialect);
         let theirs = VersionSet::accepted(
             frame.header(name::ACCEPT_VERSION).as_deref(),
@@ -86,15 +86,18 @@ impl<I: Instant, T> Server<I, T> {
         );
         let common = theirs.intersection(self.config.open_versions()).highest();
         let version = common.ok_or(ProtocolError::NoCommonVersion(theirs))?;
-        let frame = match version {
+        match version {
             // Only now can it be known to pad its values.
-            Version::V1_0 => frame.read_as(Form::Padded).without_body(),
+            Version::V1_0 => {
+                frame.reread(Form::Padded);
+                frame.drop_body();
+            }
             _ if !frame.body().is_empty() => return Err(ProtocolError::UnexpectedBody(command)),
             _ if frame.header(name::HOST).is_none() && !dialect.missing_host.accepts() => {
                 return Err(ProtocolError::MissingHeader { command, name: name::HOST });
             }
-            _ => frame,
-        };
+            _ => {}
+        }
         let heart_beat = self.offered_heart_beat(version, &frame)?;
         self.link.stop_timer(Timer::Connect);
         self.state = State::Answering(Handshake { version, heart_beat });

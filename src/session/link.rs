@@ -24,7 +24,7 @@ pub(crate) struct Link<I> {
     left: u64,
     /// Octets of the inbox that were looked at without finding a whole frame.
     examined: usize,
-    /// Whether the last look found nothing new.
+    /// Whether nothing has happened since an earlier time.
     is_idle: bool,
     input: Input,
     end: Option<End>,
@@ -234,7 +234,12 @@ impl<I: Instant> Link<I> {
             }
         }
         let (received, left) = (self.decoder.received(), self.outbox.left());
-        self.is_idle = received == self.received && left == self.left;
+        if received != self.received || left != self.left {
+            self.is_idle = false;
+        } else if now > self.looked {
+            // Not within one turn of the driver: the next read would have to allocate again.
+            self.is_idle = true;
+        }
         if self.beating == Beating::Starting {
             self.beating = Beating::Yes;
             self.await_silence(now);
