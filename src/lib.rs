@@ -41,6 +41,7 @@ extern crate std;
 
 pub mod client;
 pub mod codec;
+pub mod destination;
 pub mod frame;
 pub mod server;
 mod session;

@@ -5,7 +5,7 @@ use bytes::{BufMut, BytesMut};
 use super::EncodeError;
 use super::lines::is_plain;
 use crate::frame::escape::Escapes;
-use crate::frame::{FrameRef, Text, name, value};
+use crate::frame::{FrameRef, Header, Text, name, value};
 use crate::{Command, Version};
 
 /// Whether `content-length` is written when the caller did not set it.
@@ -86,14 +86,14 @@ pub(crate) fn write_head(
     let mut head = HeadWriter::new(out, command, version);
     let mut announced = false;
     for header in frame.headers().iter() {
-        let (name, value) = (header.name_octets(), header.value_octets());
-        if *name == *name::CONTENT_LENGTH.as_bytes() && command.may_have_body() {
+        // No escape stands for an octet of that name.
+        if *header.raw_name() == *name::CONTENT_LENGTH.as_bytes() && command.may_have_body() {
             announced = true;
-            if value::decimal(&value) != Some(body.len() as u64) {
+            if value::decimal(&header.value_octets()) != Some(body.len() as u64) {
                 return Err(EncodeError::ContentLengthMismatch { body_len: body.len() });
             }
         }
-        head.header(&name, &value)?;
+        head.entry(header)?;
     }
     if !announced {
         head.announce(body, content_length)?;
@@ -125,14 +125,38 @@ impl<'a> HeadWriter<'a> {
 
     /// Writes a header line, or nothing if it cannot be written.
     #[inline]
+    fn entry(&mut self, header: Header<'_>) -> Result<(), EncodeError> {
+        match header.literal_line() {
+            Some(line) if self.is_plain(header) => {
+                self.out.put_slice(line);
+                self.out.put_u8(b'\n');
+                Ok(())
+            }
+            _ => self.header(&header.name_octets(), &header.value_octets()),
+        }
+    }
+
+    /// Whether a header may stand as it is.
+    #[inline]
+    fn is_plain(&self, header: Header<'_>) -> bool {
+        let (name, value) = (header.raw_name(), header.raw_value());
+        !name.is_empty() && is_plain(name) && is_plain(value) && !self.is_padded(value)
+    }
+
+    /// Whether a value starts with what is taken for padding.
+    #[inline]
+    fn is_padded(&self, value: &[u8]) -> bool {
+        self.version == Version::V1_0 && value.first().is_some_and(|octet| value::is_blank(*octet))
+    }
+
+    /// Writes a header line, or nothing if it cannot be written.
+    #[inline]
     pub(crate) fn header(&mut self, name: &[u8], value: &[u8]) -> Result<(), EncodeError> {
         let start = self.out.len();
         if name.is_empty() {
             return Err(EncodeError::EmptyName);
         }
-        let is_padded = self.version == Version::V1_0
-            && value.first().is_some_and(|octet| value::is_blank(*octet));
-        if is_padded || self.put(name, Part::Name).is_err() {
+        if self.is_padded(value) || self.put(name, Part::Name).is_err() {
             return Err(self.unrepresentable(name, start));
         }
         self.out.put_u8(b':');

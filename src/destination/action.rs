@@ -115,7 +115,7 @@ pub enum Argument {
 pub struct ConsumerTag(Text);
 
 impl ConsumerTag {
-    const ID: &str = "T_";
+    pub(super) const ID: &str = "T_";
     const DESTINATION: &str = "Q_";
 
     /// The tag of a subscription with an id. That of a temporary queue is `/temp-queue/` and its name.

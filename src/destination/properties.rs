@@ -6,7 +6,7 @@ use core::fmt;
 use super::PlanError;
 use super::name::{
     AMQP_MESSAGE_ID, APP_ID, CONTENT_ENCODING, CORRELATION_ID, EXPIRATION, PERSISTENT, PRIORITY,
-    PROPERTIES, TIMESTAMP, TYPE, USER_ID,
+    PROPERTIES, REPLY_TO, TIMESTAMP, TYPE, USER_ID,
 };
 use super::value::{boolean, number};
 use crate::frame::name::{CONTENT_LENGTH, CONTENT_TYPE, DESTINATION};
@@ -59,10 +59,7 @@ pub enum DeliveryMode {
 }
 
 impl<'a> Properties<'a> {
-    pub(super) fn current(
-        headers: Headers<'a>,
-        reply_to: Option<Cow<'a, str>>,
-    ) -> Result<Self, PlanError> {
+    pub(super) fn current(headers: Headers<'a>) -> Result<Self, PlanError> {
         let delivery_mode = match boolean(headers, PERSISTENT)? {
             Some(true) => DeliveryMode::Persistent,
             Some(false) | None => DeliveryMode::Transient,
@@ -73,7 +70,7 @@ impl<'a> Properties<'a> {
             delivery_mode,
             priority: number(headers, PRIORITY)?,
             timestamp: number(headers, TIMESTAMP)?,
-            reply_to,
+            reply_to: headers.get(REPLY_TO),
         })
     }
 
@@ -86,6 +83,10 @@ impl<'a> Properties<'a> {
             timestamp: None,
             reply_to: None,
         }
+    }
+
+    pub(super) fn set_reply_to(&mut self, queue: &str) {
+        self.reply_to = Some(Cow::Owned(queue.into()));
     }
 
     /// `delivery-mode`, by the header `persistent`.

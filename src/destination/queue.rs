@@ -7,7 +7,7 @@ use super::name::{
     X_STREAM_MATCH_UNFILTERED, X_STREAM_OFFSET,
 };
 use super::value::{boolean, number, parse_boolean, parse_number};
-use super::{Argument, Arguments, PlanError};
+use super::{Action, Argument, Arguments, PlanError};
 use crate::frame::value::BLANKS;
 use crate::frame::{Headers, Text};
 
@@ -124,6 +124,11 @@ impl Declaration {
             }
         };
         Ok(Self { flags, arguments })
+    }
+
+    pub(super) fn of(self, queue: Text) -> Action<'static> {
+        let Self { flags, arguments } = self;
+        Action::Declare { queue, flags, arguments }
     }
 }
 

@@ -8,10 +8,7 @@ use crate::frame::value::BLANKS;
 use crate::frame::{AckMode, Headers, name};
 
 /// A boolean; Python writes it with a capital.
-pub(super) fn boolean(
-    headers: Headers<'_>,
-    name: &'static str,
-) -> Result<Option<bool>, PlanError> {
+pub(super) fn boolean(headers: Headers<'_>, name: &'static str) -> Result<Option<bool>, PlanError> {
     headers.get(name).map(|value| parse_boolean(&value, name)).transpose()
 }
 

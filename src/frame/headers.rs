@@ -61,10 +61,7 @@ impl<'a> Headers<'a> {
 
     /// The headers, repeated ones included.
     pub fn iter(self) -> impl Iterator<Item = Header<'a>> {
-        self.spans.iter().filter_map(move |span| {
-            let (name, value) = span.split(self.head)?;
-            Some(Header { name, value, form: self.form })
-        })
+        self.spans.iter().filter_map(move |span| span.header_in(self.head, self.form))
     }
 
     /// The names as the peer wrote them, each with its position among the header lines.
@@ -80,8 +77,7 @@ impl<'a> Headers<'a> {
     /// The header at a position among the header lines.
     #[inline]
     pub(crate) fn at(self, position: usize) -> Option<Header<'a>> {
-        let (name, value) = self.spans.get(position)?.split(self.head)?;
-        Some(Header { name, value, form: self.form })
+        self.spans.get(position)?.header_in(self.head, self.form)
     }
 
     /// The number of headers, repeated ones included.
@@ -115,6 +111,7 @@ impl fmt::Debug for Headers<'_> {
 /// One header of a frame.
 #[derive(Clone, Copy)]
 pub struct Header<'a> {
+    line: &'a [u8],
     name: &'a [u8],
     value: &'a [u8],
     form: Form,
@@ -133,6 +130,12 @@ impl<'a> Header<'a> {
         text(self.value_octets())
     }
 
+    /// The whole line without its end, if its name and value are in it as they are.
+    #[inline]
+    pub(crate) fn literal_line(self) -> Option<&'a [u8]> {
+        matches!(self.form, Form::Literal).then_some(self.line)
+    }
+
     /// The octets of [`Header::name`].
     #[inline]
     pub(crate) fn name_octets(self) -> Cow<'a, [u8]> {
@@ -149,6 +152,7 @@ impl<'a> Header<'a> {
     ///
     /// What is echoed (a receipt id, say) is echoed in this form: not every peer that leaves a
     /// colon unescaped understands an escaped one.
+    #[inline]
     #[must_use]
     pub fn raw_value(self) -> &'a [u8] {
         match self.form {
@@ -157,6 +161,13 @@ impl<'a> Header<'a> {
         }
     }
 
+    /// The name as the peer wrote it, still escaped.
+    #[inline]
+    pub(crate) fn raw_name(self) -> &'a [u8] {
+        self.name
+    }
+
+    #[inline]
     fn is(self, name: &str) -> bool {
         match self.form {
             Form::Escaped(escapes) if self.name.contains(&b'\\') => {
@@ -235,13 +246,15 @@ impl Span {
         head.get(self.start as usize..self.colon as usize)
     }
 
-    fn split(self, head: &[u8]) -> Option<(&[u8], &[u8])> {
+    #[inline]
+    fn header_in(self, head: &[u8], form: Form) -> Option<Header<'_>> {
         if self.is_malformed() {
             return None;
         }
-        let name = head.get(self.start as usize..self.colon as usize)?;
-        let value = head.get(self.colon as usize + 1..self.end as usize)?;
-        Some((name, value))
+        let line = head.get(self.start as usize..self.end as usize)?;
+        let (name, value) = line.split_at_checked(self.colon.checked_sub(self.start)? as usize)?;
+        let (_, value) = value.split_first()?;
+        Some(Header { line, name, value, form })
     }
 
     fn line(self, head: &[u8]) -> &[u8] {
