@@ -3,24 +3,33 @@
 //! `benches/callgrind.py` runs it and prints instructions per frame. Without arguments every job
 //! runs once.
 
-#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a bench may panic")]
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unreachable,
+    reason = "a bench may panic"
+)]
 
 mod corpus;
+mod sessions;
 
 use core::hint::black_box;
 use core::time::Duration;
 
-use bytes::BytesMut;
-use stomp_proto::client::{AckMode, Event, SubscribeRequest};
+use bytes::{Buf, BytesMut};
+use sessions::{deliver, drain, relay, subscribed, subscriber};
 use stomp_proto::codec::{ContentLength, Decoder, DecoderConfig, Item, Scanner, Step, encode};
-use stomp_proto::{Client, ClientConfig, Session, Version};
+use stomp_proto::frame::AckMode;
+use stomp_proto::server::{Delivery, Event};
+use stomp_proto::{Session, Version};
 
 /// Frames that lie behind each other in one buffer.
 const BATCH: usize = 64;
 
 type Job = fn(usize);
 
-const JOBS: [(&str, Job); 12] = [
+const JOBS: [(&str, Job); 19] = [
     ("decode/small/borrowed", |count| borrowed(corpus::SMALL, count)),
     ("decode/small/owned", |count| owned(corpus::SMALL, 4 * corpus::SMALL.len(), count)),
     ("decode/small/owned/16-octet-reads", |count| owned(corpus::SMALL, 16, count)),
@@ -31,6 +40,13 @@ const JOBS: [(&str, Job); 12] = [
     ("decode/large-counted/borrowed", |count| large(true, count)),
     ("decode/large-to-nul/borrowed", |count| large(false, count)),
     ("encode/send", encoding),
+    ("server/relay", relaying),
+    ("server/fan-out-1000", fan_out),
+    ("server/settle-one-of-1000", |count| settle_one(1000, count)),
+    ("server/settle-one-of-100000", |count| settle_one(100_000, count)),
+    ("server/settle-all-at-once", settle_all),
+    ("session/beat-in", beats_in),
+    ("session/beat-out", beats_out),
     ("client/small/poll-event", |count| client_messages(4 * corpus::SMALL.len(), count)),
     ("client/small/poll-event/one-a-read", |count| client_messages(corpus::SMALL.len(), count)),
 ];
@@ -118,12 +134,7 @@ fn eols(count: usize) {
 fn client_messages(read: usize, count: usize) {
     let stream = corpus::SMALL.repeat(BATCH);
     let mut now = Duration::ZERO;
-    let mut client = Client::new(ClientConfig::new("broker"), now).expect("a sound configuration");
-    client.receive(b"CONNECTED\nversion:1.2\n\n\0");
-    assert!(matches!(client.poll_event(now), Some(Event::Connected(_))));
-    let subscription = SubscribeRequest::new("/queue/orders").id("sub-0").ack(AckMode::Client);
-    client.subscribe(&subscription).expect("a sound request");
-    while client.outbox().next_frame().is_some() {}
+    let mut client = subscriber();
     for _ in 0..count.div_ceil(BATCH) {
         for octets in stream.chunks(read) {
             now += Duration::from_millis(1);
@@ -132,6 +143,71 @@ fn client_messages(read: usize, count: usize) {
                 black_box(&event);
             }
         }
+    }
+}
+
+/// SEND on one session, MESSAGE on another.
+fn relaying(count: usize) {
+    let (mut from, _) = subscribed(AckMode::Auto);
+    let (mut to, subscription) = subscribed(AckMode::Auto);
+    let mut out = Vec::new();
+    for _ in 0..count {
+        relay(&mut from, &mut to, subscription, corpus::SEND, &mut out);
+        black_box(&out);
+    }
+}
+
+/// One message to 1,000 sessions; the count is of deliveries.
+fn fan_out(count: usize) {
+    const SESSIONS: usize = 1000;
+    let mut receivers: Vec<_> = (0..SESSIONS).map(|_| subscribed(AckMode::Auto)).collect();
+    for _ in 0..count.div_ceil(SESSIONS) {
+        let delivery = Delivery::builder("/topic/a").body(vec![b'x'; 4096]).build();
+        for (server, subscription) in &mut receivers {
+            server.deliver(*subscription, &delivery, 0).expect("room for a delivery");
+            drain(server);
+        }
+    }
+}
+
+/// One ACK of an open delivery among `open`, and another delivery in its place.
+fn settle_one(open: u64, count: usize) {
+    let (mut server, subscription) = subscribed(AckMode::ClientIndividual);
+    deliver(&mut server, subscription, open);
+    for tag in 1..=count as u64 {
+        // The place that one leaves is taken by the next.
+        let slot = (tag - 1) % open;
+        server.receive(format!("ACK\nid:a{tag}-{slot}\n\n\0").as_bytes());
+        assert!(matches!(server.poll_event(Duration::ZERO), Some(Event::Ack { .. })));
+        deliver(&mut server, subscription, 1);
+    }
+}
+
+/// One ACK of as many deliveries as that.
+fn settle_all(count: usize) {
+    let (mut server, subscription) = subscribed(AckMode::Client);
+    deliver(&mut server, subscription, count as u64);
+    server.receive(format!("ACK\nid:a{count}-{}\n\n\0", count - 1).as_bytes());
+    assert!(matches!(server.poll_event(Duration::ZERO), Some(Event::Ack { .. })));
+}
+
+/// Heart-beats into a session.
+fn beats_in(count: usize) {
+    let mut client = subscriber();
+    for turn in 0..count as u64 {
+        client.receive(b"\n");
+        assert!(client.poll_event(Duration::from_secs(turn)).is_none());
+    }
+}
+
+/// Heart-beats out of a session.
+fn beats_out(count: usize) {
+    let mut client = subscriber();
+    for _ in 0..count {
+        let Some(due) = client.poll_timeout() else { unreachable!("beats were agreed on") };
+        client.receive(b"\n");
+        client.handle_timeout(due);
+        client.outbox().advance(1);
     }
 }
 

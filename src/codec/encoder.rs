@@ -125,9 +125,9 @@ impl<'a> HeadWriter<'a> {
 
     /// Writes a header line, or nothing if it cannot be written.
     #[inline]
-    fn entry(&mut self, header: Header<'_>) -> Result<(), EncodeError> {
+    pub(crate) fn entry(&mut self, header: Header<'_>) -> Result<(), EncodeError> {
         match header.literal_line() {
-            Some(line) if self.is_plain(header) => {
+            Some(line) if is_plain_header(header) && !self.is_padded(header.raw_value()) => {
                 self.out.put_slice(line);
                 self.out.put_u8(b'\n');
                 Ok(())
@@ -136,11 +136,11 @@ impl<'a> HeadWriter<'a> {
         }
     }
 
-    /// Whether a header may stand as it is.
+    /// Whether a header may stand as it is in every version.
     #[inline]
-    fn is_plain(&self, header: Header<'_>) -> bool {
-        let (name, value) = (header.raw_name(), header.raw_value());
-        !name.is_empty() && is_plain(name) && is_plain(value) && !self.is_padded(value)
+    pub(crate) fn is_plain_everywhere(header: Header<'_>) -> bool {
+        let value = header.raw_value();
+        is_plain_header(header) && !value.first().is_some_and(|octet| value::is_blank(*octet))
     }
 
     /// Whether a value starts with what is taken for padding.
@@ -202,6 +202,14 @@ impl<'a> HeadWriter<'a> {
         Ok(())
     }
 
+    /// Ends a head that was written without a writer.
+    pub(crate) fn end(out: &'a mut BytesMut, body: &[u8], content_length: ContentLength) {
+        let mut head = Self::resume(out, Command::Message, Version::V1_2);
+        // It fails only if a NUL makes the header needed that is to be left out.
+        let _: Result<(), EncodeError> = head.announce(body, content_length);
+        head.finish();
+    }
+
     /// Ends the head.
     pub(crate) fn finish(self) {
         self.out.put_u8(b'\n');
@@ -237,6 +245,12 @@ impl<'a> HeadWriter<'a> {
         let (command, version) = (self.command, self.version);
         EncodeError::Unrepresentable { name, command, version }
     }
+}
+
+#[inline]
+fn is_plain_header(header: Header<'_>) -> bool {
+    let name = header.raw_name();
+    !name.is_empty() && is_plain(name) && is_plain(header.raw_value())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use bytes::{BufMut, Bytes, BytesMut};
 use smallvec::SmallVec;
 
-use super::{Command, Form, Frame, Span};
+use super::{Command, Form, Frame, Header, Headers, Span};
 
 /// Puts a frame together; see [`Frame::builder`].
 ///
@@ -20,24 +20,50 @@ pub struct FrameBuilder {
 
 impl FrameBuilder {
     pub(super) fn new(command: Command) -> Self {
-        Self { command, spans: SmallVec::new(), head: BytesMut::new(), body: Bytes::new() }
+        Self::with_room(command, 0)
+    }
+
+    /// With room for so many octets of headers.
+    pub(crate) fn with_room(command: Command, octets: usize) -> Self {
+        let head = BytesMut::with_capacity(octets);
+        Self { command, spans: SmallVec::new(), head, body: Bytes::new() }
     }
 
     /// Adds a header behind those there are. The first of repeated entries is the one that counts.
     pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.push(name.as_bytes(), value.as_bytes());
+        self
+    }
+
+    /// Adds a header of octets that are known to be UTF-8.
+    pub(crate) fn push(&mut self, name: &[u8], value: &[u8]) {
         let start = self.head.len();
-        self.head.put_slice(name.as_bytes());
+        self.head.put_slice(name);
         let colon = self.head.len();
         self.head.put_u8(b':');
-        self.head.put_slice(value.as_bytes());
-        self.spans.push(Span::header(clamp(start), clamp(colon), clamp(self.head.len())));
-        self
+        self.head.put_slice(value);
+        let end = self.head.len();
+        // For those who want the lines as they are.
+        self.head.put_u8(b'\n');
+        self.spans.push(Span::header(clamp(start), clamp(colon), clamp(end)));
     }
 
     /// Sets the body. `content-length` is added when the frame is encoded.
     pub fn body(mut self, body: impl Into<Bytes>) -> Self {
         self.body = body.into();
         self
+    }
+
+    /// The header lines with their ends, if `is_plain` says of every header that it may stand so in
+    /// every version; otherwise the frame.
+    pub(crate) fn into_lines_if(
+        self,
+        is_plain: impl Fn(Header<'_>) -> bool,
+    ) -> Result<BytesMut, Frame> {
+        if Headers::new(&self.head, &self.spans, Form::Literal).iter().all(is_plain) {
+            return Ok(self.head);
+        }
+        Err(self.build())
     }
 
     /// The frame.

@@ -1,13 +1,10 @@
 //! A message on its way to subscribers: built once, delivered to any number of sessions.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use bytes::{Bytes, BytesMut};
 
 use super::event::SendFrame;
 use crate::codec::{ContentLength, EncodeError, HeadWriter};
-use crate::frame::{Headers, Text, name};
+use crate::frame::{FrameBuilder, Header, Headers, Text, name};
 use crate::{Command, Version};
 
 /// A message for subscribers.
@@ -24,7 +21,7 @@ use crate::{Command, Version};
 pub struct Delivery {
     pub(super) message_id: Option<Text>,
     pub(super) ack_id: Option<Text>,
-    tails: [Result<Tail, EncodeError>; 3],
+    tails: Tails,
     pub(super) body: Bytes,
 }
 
@@ -36,49 +33,69 @@ pub(super) struct Tail {
     pub(super) dropped: usize,
 }
 
+#[derive(Clone, Debug)]
+enum Tails {
+    /// Nearly always: nothing in it needs an escape.
+    Same(Tail),
+    /// Oldest version first.
+    PerVersion([Result<Tail, EncodeError>; 3]),
+}
+
 /// Puts a [`Delivery`] together.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct DeliveryBuilder {
-    destination: String,
+    /// The destination and the headers behind it.
+    head: FrameBuilder,
     message_id: Option<Text>,
     ack_id: Option<Text>,
-    headers: Vec<(String, String)>,
     content_length: ContentLength,
     body: Bytes,
 }
 
 impl Delivery {
     /// Starts a message that came to `destination`.
-    pub fn builder(destination: impl Into<String>) -> DeliveryBuilder {
-        DeliveryBuilder {
-            destination: destination.into(),
-            message_id: None,
-            ack_id: None,
-            headers: Vec::new(),
-            content_length: ContentLength::Automatic,
-            body: Bytes::new(),
-        }
+    pub fn builder(destination: impl AsRef<str>) -> DeliveryBuilder {
+        DeliveryBuilder::new(destination.as_ref().as_bytes(), 0)
     }
 
     /// Starts with what a SEND carries: destination, body, and every header but those that the
     /// server owns.
     pub fn relay(send: &SendFrame) -> DeliveryBuilder {
-        Self::builder(send.destination()).relayed_headers(send.headers()).body(send.body().clone())
+        let headers = send.headers();
+        let destination = headers.find(name::DESTINATION).map(Header::value_octets);
+        let mut builder = DeliveryBuilder::new(&destination.unwrap_or_default(), headers.octets());
+        for header in headers.iter().filter(|header| !is_owned(header.raw_name())) {
+            builder.head.push(&header.name_octets(), &header.value_octets());
+        }
+        builder.body(send.body().clone())
     }
 
     pub(super) fn tail(&self, version: Version) -> Result<&Tail, EncodeError> {
-        let [v10, v11, v12] = &self.tails;
-        let tail = match version {
-            Version::V1_0 => v10,
-            Version::V1_1 => v11,
-            Version::V1_2 => v12,
+        let tail = match (&self.tails, version) {
+            (Tails::Same(tail), _) => return Ok(tail),
+            (Tails::PerVersion([tail, _, _]), Version::V1_0)
+            | (Tails::PerVersion([_, tail, _]), Version::V1_1)
+            | (Tails::PerVersion([_, _, tail]), Version::V1_2) => tail,
         };
         tail.as_ref().map_err(Clone::clone)
     }
 }
 
 impl DeliveryBuilder {
+    /// With room for so many octets of headers.
+    fn new(destination: &[u8], octets: usize) -> Self {
+        let mut head = FrameBuilder::with_room(Command::Message, destination.len() + octets + 64);
+        head.push(name::DESTINATION.as_bytes(), destination);
+        Self {
+            head,
+            message_id: None,
+            ack_id: None,
+            content_length: ContentLength::Automatic,
+            body: Bytes::new(),
+        }
+    }
+
     /// Names the message. Without it each session numbers its deliveries.
     pub fn message_id(mut self, message_id: &str) -> Self {
         self.message_id = Some(Text::new(message_id));
@@ -94,10 +111,10 @@ impl DeliveryBuilder {
     /// Adds a header behind those there are. Those that the server owns are left out:
     /// `subscription`, `message-id`, `ack`, `destination`, `content-length`, `receipt`,
     /// `transaction`.
-    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        let name = name.into();
-        if !is_owned(&name) {
-            self.headers.push((name, value.into()));
+    pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
+        let name = name.as_ref().as_bytes();
+        if !is_owned(name) {
+            self.head.push(name, value.as_ref().as_bytes());
         }
         self
     }
@@ -117,43 +134,46 @@ impl DeliveryBuilder {
     /// The message.
     #[must_use]
     pub fn build(self) -> Delivery {
-        let newest = self.tail(Version::V1_2);
-        let tails = Version::ALL.map(|version| match (&newest, self.tail(version)) {
-            // Nearly always: nothing in it needs an escape.
-            (Ok(newest), Ok(tail)) if newest.octets == tail.octets => Ok(newest.clone()),
-            (_, tail) => tail,
-        });
-        let Self { message_id, ack_id, body, .. } = self;
-        Delivery { message_id, ack_id, tails, body }
-    }
-
-    fn relayed_headers(mut self, headers: Headers<'_>) -> Self {
-        for header in headers.iter() {
-            self = self.header(header.name(), header.value());
-        }
-        self
-    }
-
-    fn tail(&self, version: Version) -> Result<Tail, EncodeError> {
-        let mut octets = BytesMut::new();
-        let mut dropped = 0;
-        let mut head = HeadWriter::resume(&mut octets, Command::Message, version);
-        head.header(name::DESTINATION.as_bytes(), self.destination.as_bytes())?;
-        for (name, value) in &self.headers {
-            if head.header(name.as_bytes(), value.as_bytes()).is_err() {
-                dropped += 1;
+        let Self { head, message_id, ack_id, content_length, body } = self;
+        let omittable = !body.contains(&0);
+        let content_length = if omittable { content_length } else { ContentLength::Automatic };
+        let tails = match head.into_lines_if(HeadWriter::is_plain_everywhere) {
+            Ok(mut octets) => {
+                HeadWriter::end(&mut octets, &body, content_length);
+                Tails::Same(Tail { octets: octets.freeze(), dropped: 0 })
             }
-        }
-        let omittable = !self.body.contains(&0);
-        let automatic = ContentLength::Automatic;
-        head.announce(&self.body, if omittable { self.content_length } else { automatic })?;
-        head.finish();
-        Ok(Tail { octets: octets.freeze(), dropped })
+            Err(frame) => Tails::PerVersion(
+                Version::ALL
+                    .map(|version| write_tail(frame.headers(), &body, content_length, version)),
+            ),
+        };
+        Delivery { message_id, ack_id, tails, body }
     }
 }
 
+fn write_tail(
+    headers: Headers<'_>,
+    body: &[u8],
+    content_length: ContentLength,
+    version: Version,
+) -> Result<Tail, EncodeError> {
+    let mut octets = BytesMut::with_capacity(headers.octets() + 64);
+    let mut dropped = 0;
+    let mut head = HeadWriter::resume(&mut octets, Command::Message, version);
+    for (position, header) in headers.iter().enumerate() {
+        match head.entry(header) {
+            Ok(()) => {}
+            // The destination.
+            Err(error) if position == 0 => return Err(error),
+            Err(_) => dropped += 1,
+        }
+    }
+    HeadWriter::end(&mut octets, body, content_length);
+    Ok(Tail { octets: octets.freeze(), dropped })
+}
+
 /// The headers of a MESSAGE that are never taken over from a SEND.
-fn is_owned(name: &str) -> bool {
+fn is_owned(name: &[u8]) -> bool {
     [
         name::SUBSCRIPTION,
         name::MESSAGE_ID,
@@ -163,5 +183,6 @@ fn is_owned(name: &str) -> bool {
         name::RECEIPT,
         name::TRANSACTION,
     ]
-    .contains(&name)
+    .iter()
+    .any(|owned| *owned.as_bytes() == *name)
 }

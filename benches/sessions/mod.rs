@@ -1,0 +1,83 @@
+//! Sessions at work, for the benches that measure them.
+
+use core::time::Duration;
+
+use stomp_proto::client::SubscribeRequest;
+use stomp_proto::codec::Limits;
+use stomp_proto::frame::AckMode;
+use stomp_proto::server::{Accept, Delivery, Event, Server, ServerConfig, SubscriptionId};
+use stomp_proto::{Client, ClientConfig, HeartBeat, Session, client};
+
+pub(crate) type Broker = Server<Duration, u64>;
+
+const BEATS: HeartBeat = HeartBeat { can_send: 10_000, wants: 10_000 };
+
+/// A connected server session with one subscription, whose output was written.
+pub(crate) fn subscribed(mode: AckMode) -> (Broker, SubscriptionId) {
+    let mut limits = Limits::default();
+    limits.max_unacknowledged = 1 << 20;
+    let mut config = ServerConfig::default();
+    config.limits = limits;
+    let mut server = Server::new(config, Duration::ZERO);
+    server.receive(b"CONNECT\naccept-version:1.2\nhost:h\nheart-beat:10000,10000\n\n\0");
+    let Some(Event::Connect { reply, .. }) = server.poll_event(Duration::ZERO) else {
+        panic!("no CONNECT");
+    };
+    server.accept(reply, &Accept::new("session-1").heart_beat(BEATS)).expect("a good answer");
+    server.receive(format!("SUBSCRIBE\nid:0\ndestination:/q\nack:{mode}\n\n\0").as_bytes());
+    let Some(Event::Subscribe { frame, reply }) = server.poll_event(Duration::ZERO) else {
+        panic!("no SUBSCRIBE");
+    };
+    server.confirm(reply).expect("a good answer");
+    drain(&mut server);
+    (server, frame.subscription())
+}
+
+/// A connected client session with one subscription, whose output was written.
+pub(crate) fn subscriber() -> Client<Duration> {
+    let config = ClientConfig::new("broker").heart_beat(BEATS);
+    let mut client = Client::new(config, Duration::ZERO).expect("a sound configuration");
+    client.receive(b"CONNECTED\nversion:1.2\nheart-beat:10000,10000\n\n\0");
+    let connected = client.poll_event(Duration::ZERO);
+    assert!(matches!(connected, Some(client::Event::Connected(_))), "{connected:?}");
+    let request = SubscribeRequest::new("/queue/orders").id("sub-0").ack(AckMode::Client);
+    client.subscribe(&request).expect("a sound request");
+    drain(&mut client);
+    client
+}
+
+/// Makes as many deliveries as that.
+pub(crate) fn deliver(server: &mut Broker, subscription: SubscriptionId, count: u64) {
+    let delivery = Delivery::builder("/q").body("hello").build();
+    for value in 0..count {
+        server.deliver(subscription, &delivery, value).expect("room for a delivery");
+        drain(server);
+    }
+}
+
+/// Takes in a SEND and hands it on as a MESSAGE, written into `out`.
+pub(crate) fn relay(
+    from: &mut Broker,
+    to: &mut Broker,
+    subscription: SubscriptionId,
+    send: &[u8],
+    out: &mut Vec<u8>,
+) {
+    from.receive(send);
+    while let Some(event) = from.poll_event(Duration::ZERO) {
+        let Event::Send { frame, reply } = event else { panic!("no SEND") };
+        let delivery = Delivery::relay(&frame).build();
+        to.deliver(subscription, &delivery, 0).expect("room for a delivery");
+        from.confirm(reply).expect("a good answer");
+    }
+    out.clear();
+    to.outbox().write_to(out).expect("a vector takes everything");
+    drain(from);
+}
+
+pub(crate) fn drain(session: &mut impl Session) {
+    use bytes::Buf;
+    let outbox = session.outbox();
+    let len = outbox.remaining();
+    outbox.advance(len);
+}
