@@ -29,13 +29,14 @@ const BATCH: usize = 64;
 
 type Job = fn(usize);
 
-const JOBS: [(&str, Job); 19] = [
+const JOBS: [(&str, Job); 20] = [
     ("decode/small/borrowed", |count| borrowed(corpus::SMALL, count)),
     ("decode/small/owned", |count| owned(corpus::SMALL, 4 * corpus::SMALL.len(), count)),
     ("decode/small/owned/16-octet-reads", |count| owned(corpus::SMALL, 16, count)),
     ("decode/small/owned/1448-octet-reads", |count| owned(corpus::SMALL, 1448, count)),
     ("decode/escaped/borrowed", |count| borrowed(corpus::ESCAPED, count)),
     ("decode/send-to-nul/borrowed", |count| borrowed(corpus::SEND, count)),
+    ("decode/eol/borrowed", |count| borrowed(b"\n", count)),
     ("decode/eol/owned", eols),
     ("decode/large-counted/borrowed", |count| large(true, count)),
     ("decode/large-to-nul/borrowed", |count| large(false, count)),

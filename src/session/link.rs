@@ -1,5 +1,7 @@
 //! What both ends share: decoder, outbox, timers, and how it ended.
 
+use core::time::Duration;
+
 use bytes::{Buf, Bytes, BytesMut};
 
 use super::heart_beat::{Agreement, Beats, HeartBeatTiming};
@@ -16,6 +18,10 @@ pub(crate) struct Link<I> {
     limits: Limits,
     timing: HeartBeatTiming,
     agreement: Agreement,
+    /// How long after the last octet that was sent a beat is due.
+    beat_after: Option<Duration>,
+    /// How long after the last octet that came the peer counts as silent.
+    silent_after: Option<Duration>,
     beating: Beating,
     /// The latest `now` that was seen.
     looked: I,
@@ -73,6 +79,8 @@ impl<I: Instant> Link<I> {
             limits,
             timing,
             agreement: Agreement::default(),
+            beat_after: None,
+            silent_after: None,
             beating: Beating::No,
             looked: now,
             received: 0,
@@ -98,6 +106,8 @@ impl<I: Instant> Link<I> {
         self.decoder.set_version(version);
         self.timers.stop(Timer::Connect);
         self.agreement = agreement;
+        self.beat_after = agreement.outgoing.map(|interval| self.timing.beat_after(interval));
+        self.silent_after = agreement.incoming.map(|interval| self.timing.silent_after(interval));
         self.beating = Beating::Starting;
     }
 
@@ -296,15 +306,17 @@ impl<I: Instant> Link<I> {
         }
     }
 
+    #[inline]
     fn await_beat(&mut self, since: I) {
-        if let (Some(interval), Beating::Yes) = (self.agreement.outgoing, self.beating) {
-            self.timers.set(Timer::Beat, since + self.timing.beat_after(interval));
+        if let (Some(after), Beating::Yes) = (self.beat_after, self.beating) {
+            self.timers.set(Timer::Beat, since + after);
         }
     }
 
+    #[inline]
     fn await_silence(&mut self, since: I) {
-        if let (Some(interval), None) = (self.agreement.incoming, &self.end) {
-            self.timers.set(Timer::Silence, since + self.timing.silent_after(interval));
+        if let (Some(after), None) = (self.silent_after, &self.end) {
+            self.timers.set(Timer::Silence, since + after);
         }
     }
 

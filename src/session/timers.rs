@@ -38,6 +38,7 @@ impl<I: Instant> Timers<I> {
         Self { deadlines: [None; Timer::COUNT] }
     }
 
+    #[inline]
     pub(crate) fn set(&mut self, timer: Timer, deadline: I) {
         self.write(timer, Some(deadline));
     }
@@ -54,6 +55,7 @@ impl<I: Instant> Timers<I> {
         self.read(timer).is_some()
     }
 
+    #[inline]
     pub(crate) fn has_expired(&self, timer: Timer, now: I) -> bool {
         self.read(timer).is_some_and(|deadline| deadline <= now)
     }
@@ -63,10 +65,12 @@ impl<I: Instant> Timers<I> {
         self.deadlines.iter().flatten().min().copied()
     }
 
+    #[inline]
     fn read(&self, timer: Timer) -> Option<I> {
         self.deadlines.get(timer as usize).copied().flatten()
     }
 
+    #[inline]
     fn write(&mut self, timer: Timer, deadline: Option<I>) {
         if let Some(entry) = self.deadlines.get_mut(timer as usize) {
             *entry = deadline;
