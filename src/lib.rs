@@ -1,36 +1,98 @@
-//! Sans-IO STOMP 1.0, 1.1 and 1.2: the frame codec, and nothing that touches a socket, a clock, a
-//! thread or a random number.
+//! Sans-IO STOMP 1.0, 1.1 and 1.2: the frame codec and the client and server sessions, and nothing
+//! that touches a socket, a clock, a thread or a random number.
 //!
-//! Octets go in; frames come out, and the other way round. Any runtime can drive it.
+//! Octets and requests go in; frames to write, events to act on and the next deadline come out. Any
+//! runtime can drive it: an async one, blocking `std`, a WebSocket library, a test with a virtual
+//! clock.
 //!
+//! ```text
+//!    network                              session                               application
+//!
+//!   octets ──▶ inbox ──▶ Decoder ──▶ Frame ──▶ state ──▶ poll_event() ──▶ Event
+//!                                             │  subscriptions, receipts,   │
+//!                                             │  deliveries, transactions   │ answers it with
+//!                                             ▼                             ▼
+//!   octets ◀── outbox ◀──────── head writer ◀─┴──────────── send(), ack(), deliver(), confirm() …
+//!             (a Buf)
+//!                     poll_timeout() ──▶ when?      handle_timeout(now) ──▶ a beat, or the end
+//! ```
+//!
+//! * [`Client`] and [`Server`] are the two ends. Both are driven through [`Session`].
 //! * [`codec`]: octets to frames ([`codec::Decoder`] with an inbox of its own, [`codec::Scanner`] over
 //!   a buffer of yours) and back ([`codec::encode`]), under the rules of each version.
 //! * [`frame`]: what a frame is, and how to read one or make one.
-//! * [`VersionSet`]: `accept-version`, and the highest version in common.
 //! * [`websocket`]: the subprotocols `v10.stomp`, `v11.stomp` and `v12.stomp`.
+//! * [`destination`]: destinations as RabbitMQ reads them, turned into what a broker does.
+//!
+//! # The loop
+//!
+//! This is all there is to a driver, whichever end it drives:
 //!
 //! ```
-//! use stomp_proto::codec::{Decoder, DecoderConfig, Item};
-//! use stomp_proto::{Command, Version};
-//! # fn main() -> Result<(), stomp_proto::codec::DecodeError> {
-//! let mut decoder = Decoder::new(DecoderConfig::default());
-//! decoder.set_version(Version::V1_2);
-//! decoder.push(b"SEND\ndestination:/queue/a\ntext:one\\ntwo\n\nhello\0");
-//! while let Some(item) = decoder.next_item()? {
-//!     let Item::Frame(frame) = item else { continue };
-//!     assert_eq!(frame.command(), Command::Send);
-//!     assert_eq!(frame.header("destination").as_deref(), Some("/queue/a"));
-//!     assert_eq!(frame.header("text").as_deref(), Some("one\ntwo"));
-//!     assert_eq!(&frame.body()[..], b"hello");
-//! }
-//! # Ok(())
+//! use std::io::{ErrorKind, Read, Write};
+//! use std::time::{Duration, Instant};
+//!
+//! use stomp_proto::Session;
+//!
+//! # trait Socket: Read + Write {
+//! #     fn set_read_timeout(&self, timeout: Option<Duration>) -> std::io::Result<()>;
+//! #     fn shut_down_writing(&self) -> std::io::Result<()>;
 //! # }
+//! /// Drives a session over a blocking socket until it is over.
+//! fn drive<S: Session<Instant = Instant>>(
+//!     session: &mut S,
+//!     socket: &mut impl Socket,
+//!     mut handle: impl FnMut(&mut S, S::Event),
+//! ) -> std::io::Result<()> {
+//!     let mut chunk = [0; 4096];
+//!     let mut open = true;
+//!     loop {
+//!         session.handle_timeout(Instant::now());
+//!         while let Some(event) = session.poll_event(Instant::now()) {
+//!             handle(session, event);
+//!         }
+//!         while bytes::Buf::has_remaining(session.outbox()) {
+//!             session.outbox().write_to(socket)?;
+//!         }
+//!         if session.is_finished() {
+//!             return Ok(());
+//!         }
+//!         if session.wants_shutdown() && open {
+//!             socket.shut_down_writing()?;
+//!             open = false;
+//!         }
+//!         let wait = session.poll_timeout().map(|due| due.saturating_duration_since(Instant::now()));
+//!         socket.set_read_timeout(wait.map(|wait| wait.max(Duration::from_millis(1))))?;
+//!         match socket.read(&mut chunk) {
+//!             Ok(0) => session.handle_eof(),
+//!             Ok(read) => session.receive(&chunk[..read]),
+//!             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+//!             Err(_) => session.handle_lost(),
+//!         }
+//!     }
+//! }
 //! ```
+//!
+//! One that writes while the peer does not read has to go on reading meanwhile, as long as
+//! [`Session::wants_read`] says so; [`Session::buffers`] lends both sides at once.
+//!
+//! # What holds
+//!
+//! * No input and no order of calls panics. Who erred is in the type: [`ProtocolError`] is the peer and
+//!   ends the session, [`UsageError`] is the caller and changes nothing.
+//! * What was accepted before an error is delivered. `Closed` comes exactly once, and nothing after it.
+//! * Not polling is back-pressure: [`Session::wants_read`] turns false, and memory stays below
+//!   [`codec::Limits`].
+//!
+//! # What it does not do
+//!
+//! Open sockets, speak TLS or WebSocket, reconnect by itself, queue messages, persist anything, or
+//! choose names that must be unique beyond a connection.
 //!
 //! # Features
 //!
-//! * `std` (default): detection of the CPU at run time in the search for the end of a body. Without it
-//!   the crate needs `core` and `alloc` only.
+//! * `std` (default): [`Outbox::write_to`], vectored reads of the outbox, and detection of the CPU at run
+//!   time in the search for the end of a body. Without it the crate needs `core` and `alloc` only.
 
 #![no_std]
 #![forbid(unsafe_code)]

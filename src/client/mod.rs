@@ -2,7 +2,7 @@
 //!
 //! Requests go by reference into a [`Client`], which writes them to its outbox or refuses them;
 //! what the broker sends comes out of it as [`Event`]s. How to drive it is said at
-//! [`Session`](crate::Session).
+//! [`Session`].
 //!
 //! ```
 //! use core::time::Duration;
