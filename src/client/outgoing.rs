@@ -9,6 +9,10 @@ use super::request::{SendRequest, SubscribeRequest, UnsubscribeRequest, write_ta
 use super::state::State;
 use super::subscriptions::SubscriptionId;
 use super::transaction::{EndTransaction, Transaction};
+#[cfg(doc)]
+use super::{AckMode, AckToken, Event};
+#[cfg(doc)]
+use crate::CloseReason;
 use crate::codec::{ContentLength, EncodeError, HeadWriter, write_head};
 use crate::frame::name;
 use crate::session::{Instant, Refused, Timer, UsageError};
