@@ -9,11 +9,10 @@ use super::{Properties, QueueFlags};
 use crate::frame::{AckMode, Text};
 
 /// One step of a plan. The steps are carried out in order; if one fails, the rest are not, and the
-/// session ends (see [`Planner`](super::Planner)).
+/// session ends (see [`Planner`](super::Planner)). There will be no steps that a `match` may pass over.
 ///
 /// Names may be longer than the 255 octets that AMQP 0-9-1 can write.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub enum Action<'a> {
     /// See whether the user may read from a topic exchange with that key.
     CheckTopicRead {

@@ -255,3 +255,96 @@ impl fmt::Display for Remembered {
 const INVALID_DESTINATION: &str = "Invalid destination";
 const UNKNOWN_DESTINATION: &str = "Unknown destination";
 const PROCESSING_ERROR: &str = "Processing error";
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    /// destinations.md, chapter 8
+    #[test]
+    fn every_error_is_told_in_the_words_of_rabbitmq() {
+        let command = Command::Send;
+        let (id, destination) = (ConsumerTag::of_id("9"), ConsumerTag::of_destination("/queue/a"));
+        let (blank, unknown) = (DestinationError::Blank, DestinationError::Unknown("/x".into()));
+        let invalid = DestinationError::Invalid { kind: Kind::ReplyQueue, rest: "/".into() };
+        let temp_queue = PlanError::TempQueue { command, destination: "/temp-queue/X".into() };
+        let types = "/temp-queue, /exchange, /topic, /queue, /amq/queue, /reply-queue/";
+        for (error, message, body) in [
+            (blank.into(), "Invalid destination", "Destination cannot be blank"),
+            (invalid.into(), "Invalid destination", "'/' is not a valid reply_queue destination\n"),
+            (
+                unknown.into(),
+                "Unknown destination",
+                &format!(
+                    "'/x' is not a valid destination.\nValid destination types are: {types}.\n"
+                ),
+            ),
+            (
+                PlanError::MissingDestination(command),
+                "Missing destination",
+                "\"SEND\" must include a 'destination' header\n",
+            ),
+            (
+                temp_queue,
+                "Invalid destination",
+                "'/temp-queue/X' is not a valid destination for 'SEND'\n",
+            ),
+            (PlanError::OutsideOriginal("/x".into()), "Unknown destination", "/x"),
+            (
+                PlanError::MessageIdOnSend,
+                "Invalid header",
+                "'message-id' is not allowed on 'SEND'.\n",
+            ),
+            (
+                PlanError::MissingId,
+                "Missing Header",
+                "Header 'id' is required for durable subscriptions",
+            ),
+            (PlanError::InvalidValue { name: "ack" }, "Processing error", "Processing error"),
+            (
+                PlanError::Duplicate(id.clone()),
+                "Duplicated subscription identifier",
+                "A subscription identified by 'T_9' already exists.",
+            ),
+            (
+                PlanError::UnknownSubscription(id.clone()),
+                "No subscription found",
+                "UNSUBSCRIBE must refer to an existing subscription.\n\
+                 Subscription to \"id='9'\" not found.\n",
+            ),
+            (
+                PlanError::UnknownSubscription(destination),
+                "No subscription found",
+                "UNSUBSCRIBE must refer to an existing subscription.\n\
+                 Subscription to \"destination='/queue/a'\" not found.\n",
+            ),
+            (
+                PlanError::MissingIdAndDestination,
+                "Missing destination or id",
+                "UNSUBSCRIBE must include a 'destination' or 'id' header",
+            ),
+            (
+                PlanError::UnsubscribeTempQueue,
+                "Invalid id",
+                "UNSUBSCRIBE 'id' may not start with /temp-queue/\n",
+            ),
+            (
+                PlanError::Cancelled(id),
+                "Server cancelled subscription",
+                "The server has canceled a subscription.\n\
+                 No more messages will be delivered for \"id='9'\".\n",
+            ),
+            (
+                PlanError::LimitExceeded { what: Remembered::TempQueues, most: 64 },
+                "Limit exceeded",
+                "more than 64 temporary queues\n",
+            ),
+        ] {
+            assert_eq!(error.message(), message, "{error:?}");
+            assert_eq!(error.body(), body, "{error:?}");
+            assert!(!error.to_string().ends_with(['.', '\n']), "a fragment: {error}");
+        }
+    }
+}

@@ -322,3 +322,97 @@ fn split_prefix(text: &str) -> Option<(Kind, &str)> {
         (ends || is_bare).then_some((kind, rest))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Names without `%2F`, which no SEND or SUBSCRIBE can write.
+    fn name() -> impl Strategy<Value = String> {
+        "[a/%2F.#* \u{0}\u{7f}\u{e9}\u{20ac}]{1,8}"
+            .prop_filter("holds %2F", |name| !name.contains(escape::SLASH))
+    }
+
+    fn destination() -> impl Strategy<Value = Destination<'static>> {
+        let key = proptest::option::of(prop_oneof![Just(String::new()), name()]);
+        prop_oneof![
+            (name(), key).prop_map(|(name, key)| Destination::Exchange {
+                name: name.into(),
+                key: key.map(Cow::Owned),
+            }),
+            name().prop_map(|name| Destination::Queue(name.into())),
+            name().prop_map(|name| Destination::Topic(name.into())),
+            name().prop_map(|name| Destination::AmqQueue(name.into())),
+            name().prop_map(|name| Destination::ReplyQueue(name.into())),
+            name().prop_map(|name| Destination::TempQueue(name.into())),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn parse_undoes_display(destination in destination()) {
+            let text = destination.to_string();
+            prop_assert_eq!(Destination::parse(&text), Ok(destination));
+        }
+
+        #[test]
+        fn from_message_undoes_message_destination(
+            exchange in prop_oneof![Just(""), Just("amq.topic"), Just("a/%2F%"), Just("\u{e9}")],
+            key in "[a/%2F.#* \u{0}\u{7f}\u{e9}\u{20ac}]{0,8}",
+        ) {
+            let text = message_destination(exchange, &key);
+            prop_assert!(text.bytes().all(|octet| (32..=127).contains(&octet)));
+            let expected = match (exchange, key.is_empty()) {
+                ("" | "amq.topic", true) => None,
+                ("", false) => Some(Destination::Queue(key.into())),
+                ("amq.topic", false) => Some(Destination::Topic(key.into())),
+                (name, is_empty) => Some(Destination::Exchange {
+                    name: name.into(),
+                    key: (!is_empty).then_some(key.into()),
+                }),
+            };
+            prop_assert_eq!(Destination::from_message(&text).ok(), expected);
+        }
+
+        #[test]
+        fn no_text_panics_and_no_name_is_empty(
+            text in "(/|/exchange|/queue|/topic|/amq|/reply-queue|/temp-queue|%2F|%|[a-f0-9]|\u{e9}){0,6}",
+        ) {
+            for read in [Destination::parse(&text), Destination::from_message(&text)] {
+                match read {
+                    Ok(Destination::Exchange { name, .. }) => prop_assert!(!name.is_empty()),
+                    Ok(destination) => prop_assert!(!destination.route("t").1.is_empty()),
+                    Err(error) => prop_assert!(!error.body().is_empty()),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_percent_sign_in_a_message_needs_two_digits_of_some_text_behind_it() {
+        for wrong in ["%", "%2", "%2G", "%+1", "a%", "%ff", "%C3", "%C3%", "%25%"] {
+            let (text, rest) = (format!("/queue/{wrong}"), format!("/{wrong}"));
+            let error = DestinationError::Invalid { kind: Kind::Queue, rest: (*rest).into() };
+            assert_eq!(Destination::from_message(&text), Err(error));
+            assert!(Destination::parse(&text).is_ok(), "on the way in it is itself");
+        }
+        for (escaped, plain) in [("%c3%A9", "\u{e9}"), ("%2f%2F", "//"), ("%2525", "%25")] {
+            let text = format!("/queue/{escaped}");
+            assert_eq!(Destination::from_message(&text), Ok(Destination::Queue(plain.into())));
+        }
+    }
+
+    #[test]
+    fn a_reply_to_that_is_no_destination_is_a_reply_queue() {
+        for passes in ["/exchange/a", "/queue/a", "/topic/a", "/amq/queue/a", "/reply-queue/a"] {
+            assert_eq!(message_reply_to(passes), passes);
+        }
+        for name in ["amq.gen-1", "/temp-queue/a", "/reply-queue", "queue/a", ""] {
+            assert_eq!(message_reply_to(name), format!("/reply-queue/{name}"));
+        }
+    }
+}

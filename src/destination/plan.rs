@@ -153,6 +153,9 @@ impl Planner {
 
     /// The steps that a SEND asks for. [`Action::Publish`] is the last.
     ///
+    /// Plan one in a transaction when that is committed: so RabbitMQ does behind 4.3.5, which declares
+    /// at the SEND and publishes at the COMMIT.
+    ///
     /// `name` names the queue behind a temporary name in `reply-to`, if that is new.
     ///
     /// # Errors
@@ -289,4 +292,265 @@ pub(super) fn destination(
 
 pub(super) fn check_room(len: usize, most: usize, what: Remembered) -> Result<(), PlanError> {
     if len < most { Ok(()) } else { Err(PlanError::LimitExceeded { what, most }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+    use crate::Frame;
+
+    const HEADERS: [(&str, &str); 36] = [
+        ("id", "0"),
+        ("id", "1"),
+        ("id", "2"),
+        ("id", ""),
+        ("id", "/temp-queue/r"),
+        ("destination", "/queue/a"),
+        ("destination", "/queue/b"),
+        ("destination", "c"),
+        ("destination", "/queue/victim"),
+        ("destination", "/topic/t"),
+        ("destination", "/topic/u.#"),
+        ("destination", "/exchange/e"),
+        ("destination", "/exchange/e/k"),
+        ("destination", "/amq/queue/a"),
+        ("destination", "/reply-queue/r/s"),
+        ("destination", "/temp-queue/r"),
+        ("destination", "/nowhere"),
+        ("destination", ""),
+        ("durable", "true"),
+        ("durable", "false"),
+        ("durable", "perhaps"),
+        ("persistent", "true"),
+        ("persistent", "false"),
+        ("auto-delete", "false"),
+        ("exclusive", "true"),
+        ("x-queue-name", "victim"),
+        ("x-queue-type", "quorum"),
+        ("x-max-length", "many"),
+        ("ack", "client"),
+        ("ack", "never"),
+        ("prefetch-count", "3"),
+        ("prefetch-count", "65536"),
+        ("reply-to", "/temp-queue/r"),
+        ("reply-to", "/temp-queue/s"),
+        ("reply-to", "/temp-queue/"),
+        ("priority", "256"),
+    ];
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Frame(Command, Vec<(&'static str, &'static str)>),
+        Cancelled(&'static str),
+        Forget(&'static str),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let command = select(&[Command::Subscribe, Command::Send, Command::Unsubscribe][..]);
+        let headers = proptest::collection::vec(select(&HEADERS[..]), 0..6);
+        let tag = select(&["T_0", "T_1", "T_", "Q_/queue/a", "T_/temp-queue/r", "", "x"][..]);
+        prop_oneof![
+            8 => (command, headers).prop_map(|(command, headers)| Step::Frame(command, headers)),
+            1 => tag.clone().prop_map(Step::Cancelled),
+            1 => tag.prop_map(Step::Forget),
+        ]
+    }
+
+    fn frame(command: Command, headers: &[(&str, &str)]) -> Frame {
+        let start = Frame::builder(command);
+        headers.iter().fold(start, |frame, (name, value)| frame.header(name, value)).build()
+    }
+
+    fn planner(scheme: Scheme) -> Planner {
+        Planner::new(PlannerConfig {
+            scheme,
+            max_queues: 2,
+            max_subscriptions: 3,
+            max_temp_queues: 1,
+            ..PlannerConfig::default()
+        })
+    }
+
+    /// Every queue that a plan does something to.
+    fn queues<'p>(plan: &'p [Action<'_>]) -> impl Iterator<Item = &'p str> {
+        plan.iter().filter_map(|action| match action {
+            Action::Declare { queue, .. }
+            | Action::Bind { queue, .. }
+            | Action::Consume { queue, .. }
+            | Action::Delete { queue } => Some(queue.as_str()),
+            Action::CheckTopicRead { .. }
+            | Action::Qos { .. }
+            | Action::Publish { .. }
+            | Action::Cancel { .. } => None,
+        })
+    }
+
+    fn position(plan: &[Action<'_>], is: impl Fn(&Action<'_>) -> bool) -> Option<usize> {
+        plan.iter().position(is)
+    }
+
+    fn check_subscribe(planner: &Planner, plan: &[Action<'static>]) -> Result<(), TestCaseError> {
+        let consume = position(plan, |action| matches!(action, Action::Consume { .. }));
+        let Some(Action::Consume { tag, queue, mode, .. }) = consume.map(|at| &plan[at]) else {
+            return Err(TestCaseError::fail("no consumer"));
+        };
+        let subscription = planner.subscription(tag.as_str()).unwrap();
+        prop_assert_eq!((&subscription.queue, subscription.mode), (queue, *mode));
+        prop_assert!(queues(plan).all(|other| queue == other));
+        let declare = position(plan, |action| matches!(action, Action::Declare { .. }));
+        prop_assert!(declare < consume);
+        let bind = position(plan, |action| matches!(action, Action::Bind { .. }));
+        match (planner.config.scheme, bind) {
+            (Scheme::Original, Some(bind)) => prop_assert!(Some(bind) < consume),
+            (Scheme::Original, None) => prop_assert_eq!(subscription.kind, Kind::Exchange),
+            (Scheme::Current, bind) => {
+                let is_bound = matches!(subscription.kind, Kind::Exchange | Kind::Topic);
+                prop_assert_eq!(bind > consume, is_bound);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_unsubscribe(
+        before: &Planner,
+        after: &Planner,
+        plan: &[Action<'static>],
+    ) -> Result<(), TestCaseError> {
+        let Some(Action::Cancel { tag }) = plan.first() else {
+            return Err(TestCaseError::fail("no cancel"));
+        };
+        let recorded = before.subscription(tag.as_str()).unwrap();
+        prop_assert!(after.subscription(tag.as_str()).is_none());
+        match &plan[1..] {
+            [] => {}
+            [Action::Delete { queue }] => {
+                prop_assert_eq!(queue, &recorded.queue);
+                prop_assert_eq!(recorded.kind, Kind::Topic);
+            }
+            more => return Err(TestCaseError::fail(format!("{more:?}"))),
+        }
+        Ok(())
+    }
+
+    /// Whether the SEND makes the queue that it names.
+    fn declares(planner: &mut Planner, destination: &str) -> bool {
+        let frame = frame(Command::Send, &[("destination", destination)]);
+        let plan = planner.send(frame.headers(), |_| String::new()).unwrap();
+        matches!(plan[..], [Action::Declare { .. }, Action::Publish { .. }])
+    }
+
+    fn subscribe(planner: &mut Planner, headers: &[(&str, &str)]) {
+        let frame = frame(Command::Subscribe, headers);
+        planner.subscribe(frame.headers(), |_| "generated".into()).unwrap();
+    }
+
+    /// destinations.md, chapter 8
+    #[test]
+    fn an_unsubscribe_needs_an_id_or_destination_of_a_live_subscription() {
+        let mut planner = planner(Scheme::Current);
+        subscribe(&mut planner, &[("id", "0"), ("destination", "/queue/a")]);
+        for (headers, error) in [
+            (&[][..], PlanError::MissingIdAndDestination),
+            (&[("durable", "true"), ("destination", "/queue/a")], PlanError::MissingId),
+            (&[("persistent", "True")], PlanError::MissingId),
+            (&[("id", "/temp-queue/")], PlanError::UnsubscribeTempQueue),
+            (&[("id", "1")], PlanError::UnknownSubscription(ConsumerTag::of_id("1"))),
+            (
+                &[("destination", "/queue/a")],
+                PlanError::UnknownSubscription(ConsumerTag::of_destination("/queue/a")),
+            ),
+        ] {
+            let frame = frame(Command::Unsubscribe, headers);
+            assert_eq!(planner.unsubscribe(frame.headers()).unwrap_err(), error);
+        }
+        let frame = frame(Command::Unsubscribe, &[("id", "0"), ("destination", "/elsewhere")]);
+        assert_eq!(planner.unsubscribe(frame.headers()).unwrap().len(), 1, "the id counts");
+    }
+
+    #[test]
+    fn a_queue_that_is_gone_is_made_again_by_the_next_send() {
+        let mut planner = planner(Scheme::Current);
+        subscribe(&mut planner, &[("id", "0"), ("destination", "/queue/a")]);
+        assert!(!declares(&mut planner, "/queue/a"));
+        let told = planner.cancelled("T_0");
+        assert_eq!(told, Some(PlanError::Cancelled(ConsumerTag::of_id("0"))));
+        assert_eq!(planner.cancelled("T_0"), None, "once");
+        assert!(declares(&mut planner, "/queue/a"));
+
+        let topic = ("destination", "/topic/t");
+        subscribe(&mut planner, &[("id", "1"), topic, ("x-queue-name", "a"), ("durable", "true")]);
+        let frame = frame(Command::Unsubscribe, &[("id", "1"), ("durable", "true")]);
+        assert_eq!(planner.unsubscribe(frame.headers()).unwrap().len(), 2);
+        assert!(declares(&mut planner, "/queue/a"));
+    }
+
+    #[test]
+    fn a_subscription_that_is_forgotten_leaves_its_queue_and_frees_its_id() {
+        let mut planner = planner(Scheme::Current);
+        let headers = [("id", "0"), ("destination", "/queue/a"), ("ack", "client")];
+        subscribe(&mut planner, &headers);
+        let forgotten = planner.forget("T_0").unwrap();
+        assert_eq!((&*forgotten.queue, forgotten.mode), ("a", AckMode::Client));
+        assert_eq!(planner.forget("T_0"), None);
+        assert!(!declares(&mut planner, "/queue/a"));
+        subscribe(&mut planner, &headers);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_plans_are_sound_and_refusals_leave_no_trace(
+            scheme in select(&[Scheme::Original, Scheme::Current][..]),
+            steps in proptest::collection::vec(step(), 0..40),
+        ) {
+            let mut planner = planner(scheme);
+            let mut names = 0;
+            for step in steps {
+                let before = planner.clone();
+                let name = |_: Unnamed<'_>| {
+                    names += 1;
+                    format!("generated-{names}")
+                };
+                let refused = match step {
+                    Step::Frame(Command::Subscribe, headers) => {
+                        let frame = frame(Command::Subscribe, &headers);
+                        let plan = planner.subscribe(frame.headers(), name);
+                        if let Ok(plan) = &plan {
+                            check_subscribe(&planner, plan)?;
+                        }
+                        plan.is_err()
+                    }
+                    Step::Frame(Command::Unsubscribe, headers) => {
+                        let frame = frame(Command::Unsubscribe, &headers);
+                        let plan = planner.unsubscribe(frame.headers());
+                        if let Ok(plan) = &plan {
+                            check_unsubscribe(&before, &planner, plan)?;
+                        }
+                        plan.is_err()
+                    }
+                    Step::Frame(_, headers) => {
+                        let frame = frame(Command::Send, &headers);
+                        let plan = planner.send(frame.headers(), name);
+                        if let Ok(plan) = &plan {
+                            let publish = position(plan, |a| matches!(a, Action::Publish { .. }));
+                            prop_assert_eq!(publish, Some(plan.len() - 1));
+                        }
+                        plan.is_err()
+                    }
+                    Step::Cancelled(tag) => planner.cancelled(tag).is_none(),
+                    Step::Forget(tag) => planner.forget(tag).is_none(),
+                };
+                if refused {
+                    prop_assert_eq!(format!("{before:?}"), format!("{planner:?}"));
+                }
+                prop_assert!(planner.declared.len() <= 2);
+                prop_assert!(planner.subscriptions.len() <= 3);
+                prop_assert!(planner.temp_queues.len() <= 1);
+            }
+        }
+    }
 }

@@ -161,8 +161,9 @@ impl<'a> Properties<'a> {
         self.property(APP_ID)
     }
 
-    /// The entries of the header table, all of them text: every header that is no property, but
-    /// `destination` and `content-length`. Of repeated ones the first counts.
+    /// The entries of the header table, all of them text: every header that is no property, even
+    /// `receipt` and `transaction`, but not `destination` and `content-length`. Of repeated ones the
+    /// first counts.
     pub fn headers(&self) -> impl Iterator<Item = Header<'a>> {
         let names = self.names;
         self.headers.iter().filter(move |header| {
@@ -183,5 +184,83 @@ impl fmt::Debug for Properties<'_> {
             .field("headers", &self.headers)
             .field("reply_to", &self.reply_to)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::{Command, Frame};
+
+    fn send() -> Frame {
+        let start = Frame::builder(Command::Send)
+            .header("destination", "/queue/a")
+            .header("content-length", "0")
+            .header("receipt", "r")
+            .header("transaction", "t")
+            .header("x-max-length", "1")
+            .header("mine", "1")
+            .header("mine", "2");
+        let values = ["true", "4", "1700000000"];
+        let numbers = [PERSISTENT, PRIORITY, TIMESTAMP];
+        let frame = numbers
+            .iter()
+            .zip(values)
+            .fold(start, |frame, (name, value)| frame.header(name, value));
+        let texts = PROPERTIES.iter().filter(|name| !numbers.contains(name));
+        texts.fold(frame, |frame, name| frame.header(name, name)).build()
+    }
+
+    fn names(properties: &Properties<'_>) -> Vec<String> {
+        properties.headers().map(|header| header.name().into_owned()).collect()
+    }
+
+    /// destinations.md, chapter 5.2
+    #[test]
+    fn every_property_is_read_and_the_rest_is_the_header_table() {
+        let frame = send();
+        let properties = Properties::current(frame.headers()).unwrap();
+        assert_eq!(properties.delivery_mode(), DeliveryMode::Persistent);
+        assert_eq!(properties.priority(), Some(4));
+        assert_eq!(properties.timestamp(), Some(1_700_000_000));
+        assert_eq!(properties.reply_to(), Some(REPLY_TO));
+        for (name, value) in [
+            (CONTENT_TYPE, properties.content_type()),
+            (CONTENT_ENCODING, properties.content_encoding()),
+            (CORRELATION_ID, properties.correlation_id()),
+            (EXPIRATION, properties.expiration()),
+            (AMQP_MESSAGE_ID, properties.message_id()),
+            (TYPE, properties.message_type()),
+            (USER_ID, properties.user_id()),
+            (APP_ID, properties.app_id()),
+        ] {
+            assert_eq!(value.as_deref(), Some(name));
+        }
+        let table = ["receipt", "transaction", "x-max-length", "mine", "mine"];
+        assert_eq!(names(&properties), table);
+    }
+
+    #[test]
+    fn what_is_not_said_is_not_set() {
+        let frame = Frame::builder(Command::Send).header("persistent", "false").build();
+        let properties = Properties::current(frame.headers()).unwrap();
+        assert_eq!(properties.delivery_mode(), DeliveryMode::Transient);
+        assert_eq!((properties.priority(), properties.timestamp()), (None, None));
+        assert_eq!((properties.content_type(), properties.reply_to()), (None, None));
+        assert_eq!(properties.headers().count(), 0);
+    }
+
+    #[test]
+    fn the_original_scheme_knows_one_property() {
+        let frame = send();
+        let properties = Properties::original(frame.headers());
+        assert_eq!(properties.content_type().as_deref(), Some(CONTENT_TYPE));
+        assert_eq!(properties.delivery_mode(), DeliveryMode::Transient);
+        assert_eq!(properties.app_id(), None);
+        let passed_on = frame.headers().len() - 3;
+        assert_eq!(names(&properties).len(), passed_on, "all but three");
     }
 }
