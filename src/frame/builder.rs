@@ -3,7 +3,7 @@
 use bytes::{BufMut, Bytes, BytesMut};
 use smallvec::SmallVec;
 
-use super::{Command, Form, Frame, Header, Headers, Span};
+use super::{Command, Form, Frame, Headers, Span};
 
 /// Puts a frame together; see [`Frame::builder`].
 ///
@@ -54,16 +54,14 @@ impl FrameBuilder {
         self
     }
 
-    /// The header lines with their ends, if `is_plain` says of every header that it may stand so in
-    /// every version; otherwise the frame.
-    pub(crate) fn into_lines_if(
-        self,
-        is_plain: impl Fn(Header<'_>) -> bool,
-    ) -> Result<BytesMut, Frame> {
-        if Headers::new(&self.head, &self.spans, Form::Literal).iter().all(is_plain) {
-            return Ok(self.head);
-        }
-        Err(self.build())
+    /// The headers so far.
+    pub(crate) fn headers(&self) -> Headers<'_> {
+        Headers::new(&self.head, &self.spans, Form::Literal)
+    }
+
+    /// The header lines with their ends, as they were put together.
+    pub(crate) fn into_lines(self) -> BytesMut {
+        self.head
     }
 
     /// The frame.

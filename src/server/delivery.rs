@@ -137,15 +137,13 @@ impl DeliveryBuilder {
         let Self { head, message_id, ack_id, content_length, body } = self;
         let omittable = !body.contains(&0);
         let content_length = if omittable { content_length } else { ContentLength::Automatic };
-        let tails = match head.into_lines_if(HeadWriter::is_plain_everywhere) {
-            Ok(mut octets) => {
-                HeadWriter::end(&mut octets, &body, content_length);
-                Tails::Same(Tail { octets: octets.freeze(), dropped: 0 })
-            }
-            Err(frame) => Tails::PerVersion(
-                Version::ALL
-                    .map(|version| write_tail(frame.headers(), &body, content_length, version)),
-            ),
+        let tails = if head.headers().iter().all(HeadWriter::is_plain_everywhere) {
+            let mut octets = head.into_lines();
+            HeadWriter::end(&mut octets, &body, content_length);
+            Tails::Same(Tail { octets: octets.freeze(), dropped: 0 })
+        } else {
+            let tail = |version| write_tail(head.headers(), &body, content_length, version);
+            Tails::PerVersion(Version::ALL.map(tail))
         };
         Delivery { message_id, ack_id, tails, body }
     }
