@@ -86,8 +86,9 @@ pub(crate) fn write_head(
     let mut head = HeadWriter::new(out, command, version);
     let mut announced = false;
     for header in frame.headers().iter() {
-        // No escape stands for an octet of that name.
-        if *header.raw_name() == *name::CONTENT_LENGTH.as_bytes() && command.may_have_body() {
+        // No escape stands for an octet of that name. On a command without a body, too, a length
+        // that was copied there would mislead peers that honour it.
+        if *header.raw_name() == *name::CONTENT_LENGTH.as_bytes() {
             announced = true;
             if value::decimal(&header.value_octets()) != Some(body.len() as u64) {
                 return Err(EncodeError::ContentLengthMismatch { body_len: body.len() });
@@ -156,14 +157,25 @@ impl<'a> HeadWriter<'a> {
         if name.is_empty() {
             return Err(EncodeError::EmptyName);
         }
-        if self.is_padded(value) || self.put(name, Part::Name).is_err() {
-            return Err(self.unrepresentable(name, start));
+        if self.put(name, Part::Name).is_err() {
+            self.out.truncate(start);
+            return Err(self.unrepresentable(name));
         }
         self.out.put_u8(b':');
-        if self.put(value, Part::Value).is_err() {
-            return Err(self.unrepresentable(name, start));
+        if let Err(error) = self.value(name, value) {
+            self.out.truncate(start);
+            return Err(error);
         }
         self.out.put_u8(b'\n');
+        Ok(())
+    }
+
+    /// Writes the value of a header without its line.
+    #[inline]
+    pub(crate) fn value(&mut self, name: &[u8], value: &[u8]) -> Result<(), EncodeError> {
+        if self.is_padded(value) || self.put(value, Part::Value).is_err() {
+            return Err(self.unrepresentable(name));
+        }
         Ok(())
     }
 
@@ -239,8 +251,7 @@ impl<'a> HeadWriter<'a> {
     }
 
     #[cold]
-    fn unrepresentable(&mut self, name: &[u8], start: usize) -> EncodeError {
-        self.out.truncate(start);
+    fn unrepresentable(&self, name: &[u8]) -> EncodeError {
         let name = Text::new(core::str::from_utf8(name).unwrap_or_default());
         let (command, version) = (self.command, self.version);
         EncodeError::Unrepresentable { name, command, version }
