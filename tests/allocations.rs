@@ -1,0 +1,212 @@
+//! Counts allocations: none for a frame once the buffers have their size.
+
+use core::alloc::{GlobalAlloc, Layout};
+use core::cell::Cell;
+use std::alloc::System;
+
+use bytes::BytesMut;
+use stomp_proto::codec::{ContentLength, Decoder, DecoderConfig, Item, Scanner, Step, encode};
+use stomp_proto::{Command, Frame, Version};
+
+/// As RabbitMQ writes it: 322 octets, 8 headers, a body of 64 octets.
+const MESSAGE: &[u8] = b"MESSAGE\n\
+    subscription:sub-0\n\
+    destination:/queue/orders.eu-west-1.created\n\
+    message-id:T_sub-0@@session-Wv9rQmP3kT2xYbL0@@17\n\
+    ack:T_sub-0@@session-Wv9rQmP3kT2xYb@@17\n\
+    redelivered:false\n\
+    content-type:application/json;charset=utf-8\n\
+    persistent:true\n\
+    content-length:64\n\
+    \n\
+    {\"order\":4711,\"customer\":\"c-0815\",\"total\":29.9,\"currency\":\"EUR\"}\0";
+
+const FRAMES: usize = 1000;
+
+#[test]
+fn a_decoder_does_not_allocate_for_frames_that_are_dropped_before_the_next_read() {
+    let stream = MESSAGE.repeat(FRAMES);
+    for read in [4096, 1448, 322, 16, 1] {
+        let mut decoder = decoder();
+        let mut frames = 0;
+        let mut run = || {
+            for octets in stream.chunks(read) {
+                decoder.push(octets);
+                while let Ok(Some(Item::Frame(frame))) = decoder.next_item() {
+                    assert_eq!(frame.header("persistent").as_deref(), Some("true"));
+                    assert_eq!(frame.body().len(), 64);
+                    frames += 1;
+                }
+            }
+        };
+        run();
+        assert_eq!(counted(run), Count { allocations: 0, octets: 0 }, "reads of {read}");
+        assert_eq!(frames, 2 * FRAMES);
+    }
+}
+
+#[test]
+fn a_scanner_does_not_allocate_once_it_has_seen_as_many_headers() {
+    let mut scanner = Scanner::new(DecoderConfig::default());
+    scanner.set_version(Version::V1_2);
+    let mut scan = || match scanner.advance(MESSAGE) {
+        Ok(Step::Frame { consumed, frame }) => (consumed, frame.headers().len()),
+        _ => (0, 0),
+    };
+    assert_eq!(scan(), (MESSAGE.len(), 8));
+    let count = counted(|| {
+        for _ in 0..FRAMES {
+            assert_eq!(scan(), (MESSAGE.len(), 8));
+        }
+    });
+    assert_eq!(count, Count { allocations: 0, octets: 0 });
+}
+
+#[test]
+fn encoding_does_not_allocate_once_the_buffer_has_its_size() {
+    let send = Frame::builder(Command::Send)
+        .header("destination", "/queue/orders.eu-west-1.created")
+        .header("path", "C:\\orders\n2026")
+        .body("not a short body")
+        .build();
+    let mut out = BytesMut::new();
+    let mut write = || {
+        out.clear();
+        encode(send.as_frame_ref(), Version::V1_2, ContentLength::Automatic, &mut out)
+    };
+    assert_eq!(write(), Ok(()));
+    let count = counted(|| {
+        for _ in 0..FRAMES {
+            assert_eq!(write(), Ok(()));
+        }
+    });
+    assert_eq!(count, Count { allocations: 0, octets: 0 });
+}
+
+#[test]
+fn unescaping_allocates_when_it_is_asked_for_and_only_for_a_value_that_has_escapes() {
+    let mut decoder = decoder();
+    decoder.push(b"MESSAGE\nplain:a\nescaped:a\\cb\n\n\0");
+    let Ok(Some(Item::Frame(message))) = decoder.next_item() else { panic!("no frame") };
+    let mut values = Vec::with_capacity(2);
+    assert_eq!(counted(|| values.extend(message.header("plain"))).allocations, 0);
+    assert_eq!(counted(|| values.extend(message.header("escaped"))).allocations, 1);
+    assert_eq!(values, ["a", "a:b"]);
+}
+
+#[test]
+fn a_decoder_that_waits_holds_nothing_and_heart_beats_cost_nothing() {
+    assert_eq!(counted(|| drop(decoder())), Count { allocations: 0, octets: 0 });
+    let mut decoder = decoder();
+    let mut beat = || {
+        decoder.push(b"\n");
+        decoder.next_item()
+    };
+    assert_eq!(beat(), Ok(Some(Item::Eol)));
+    let count = counted(|| {
+        for _ in 0..FRAMES {
+            assert_eq!(beat(), Ok(Some(Item::Eol)));
+        }
+    });
+    assert_eq!(count, Count { allocations: 0, octets: 0 });
+}
+
+/// requirement B-010
+#[test]
+fn an_announced_length_reserves_nothing() {
+    let mut decoder = decoder();
+    let announcement = b"SEND\ncontent-length:16777216\n\n";
+    let count = counted(|| {
+        decoder.push(announcement);
+        assert_eq!(decoder.next_item(), Ok(None));
+    });
+    assert!(count.octets < 1024, "{count:?}");
+}
+
+#[test]
+fn a_body_that_drips_in_is_copied_a_bounded_number_of_times() {
+    const LEN: usize = 1 << 20;
+    for head in ["SEND\n\n".to_owned(), format!("SEND\ncontent-length:{LEN}\n\n")] {
+        let mut decoder = decoder();
+        let count = counted(|| {
+            decoder.push(head.as_bytes());
+            for _ in 0..LEN / 16 {
+                decoder.push(&[b'x'; 16]);
+                assert_eq!(decoder.next_item(), Ok(None));
+            }
+            decoder.push(b"\0");
+            let body = decoder.next_item().map(|item| match item {
+                Some(Item::Frame(frame)) => frame.body().len(),
+                _ => 0,
+            });
+            assert_eq!(body, Ok(LEN));
+        });
+        assert!(count.octets < 5 * LEN, "a buffer that doubles: {count:?}");
+    }
+}
+
+fn decoder() -> Decoder {
+    let mut decoder = Decoder::new(DecoderConfig::default());
+    decoder.set_version(Version::V1_2);
+    decoder
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Count {
+    allocations: usize,
+    octets: usize,
+}
+
+/// What this thread allocates while `run` runs.
+fn counted(run: impl FnOnce()) -> Count {
+    let before = COUNT.get();
+    run();
+    let after = COUNT.get();
+    Count {
+        allocations: after.allocations - before.allocations,
+        octets: after.octets - before.octets,
+    }
+}
+
+thread_local! {
+    static COUNT: Cell<Count> = const { Cell::new(Count { allocations: 0, octets: 0 }) };
+}
+
+struct Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+impl Counting {
+    fn count(octets: usize) {
+        let Count { allocations, octets: before } = COUNT.get();
+        COUNT.set(Count { allocations: allocations + 1, octets: before + octets });
+    }
+}
+
+// SAFETY: everything is left to the allocator of the system; the counter is a constant-initialised
+// cell of the thread without a destructor, so that counting neither allocates nor unwinds.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        Self::count(layout.size());
+        // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc`, which is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        Self::count(layout.size());
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        Self::count(size);
+        // SAFETY: as above; the block came from `System`.
+        unsafe { System.realloc(block, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: as above; the block came from `System`.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
