@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use bytes::Buf;
 use stomp_proto::client::SubscribeRequest;
 use stomp_proto::codec::Limits;
 use stomp_proto::frame::AckMode;
@@ -71,12 +72,16 @@ pub(crate) fn relay(
         from.confirm(reply).expect("a good answer");
     }
     out.clear();
-    to.outbox().write_to(out).expect("a vector takes everything");
+    while to.outbox().has_remaining() {
+        let written = to.outbox().chunk();
+        out.extend_from_slice(written);
+        let len = written.len();
+        to.outbox().advance(len);
+    }
     drain(from);
 }
 
 pub(crate) fn drain(session: &mut impl Session) {
-    use bytes::Buf;
     let outbox = session.outbox();
     let len = outbox.remaining();
     outbox.advance(len);

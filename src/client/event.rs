@@ -15,7 +15,7 @@ use crate::session::{Agreement, CloseReason, ProtocolError};
 use crate::{Command, Frame, Headers, Version};
 
 /// What happened.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The broker has accepted the session; requests may be made from here on.
     Connected(Connected),
