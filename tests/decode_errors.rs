@@ -9,10 +9,10 @@ use expect::{ANY, either, failed, frame, keep, reject, waiting, whole};
 use stomp_proto::Version::{V1_1, V1_2};
 use stomp_proto::codec::DecodeErrorKind::{
     self, BodyTooLong, EmptyName, HeadTooLong, InvalidContentLength, InvalidEscape, MissingColon,
-    MissingNul, NotUtf8, NulInHead, StrayCarriageReturn, TooManyEols, TooManyHeaders,
+    MissingNul, NotUtf8, NulInHead, StrayCarriageReturn, TooManyEols, TooManyHeaders, Truncated,
     UnexpectedBody, UnknownCommand,
 };
-use stomp_proto::codec::{ContentLength, EncodeError, encode};
+use stomp_proto::codec::{ContentLength, DecodeError, EncodeError, encode};
 use stomp_proto::{Command, Frame, Version};
 use support::{Item, Outcome, Setup};
 
@@ -195,6 +195,10 @@ fn truncated() {
             assert_says(&outcome, &format!("stream ended inside a frame at octet {end}"));
         }
         assert_eq!(either(version, BEFORE), whole(before()));
+        let mut decoder = Setup { version, ..Setup::default() }.decoder();
+        decoder.push(b"SEND\n");
+        let truncated = DecodeError { kind: Truncated, offset: 5 };
+        assert_eq!(decoder.finish(), Err(truncated), "though it was not looked at");
     }
 }
 

@@ -32,7 +32,7 @@ pub struct Limits {
     /// wants no more. Default: 64 KiB.
     pub max_inbox_len: usize,
     /// Octets queued for a peer that does not read, above which requests and deliveries are refused
-    /// and no further frame is read. Default: 16 MiB.
+    /// and a server reads no further frame. Default: 16 MiB.
     pub max_outbox_len: usize,
     /// Subscriptions of a session: live ones, and ended ones with open deliveries. Default: 1,024.
     pub max_subscriptions: usize,

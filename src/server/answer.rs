@@ -32,7 +32,14 @@ impl<I: Instant, T> Server<I, T> {
             State::Answering(handshake) => handshake,
             _ => return Err(UsageError::NotConnected),
         };
-        let owned = [name::VERSION, name::SESSION, name::SERVER, name::HEART_BEAT];
+        let owned = [
+            name::VERSION,
+            name::SESSION,
+            name::SERVER,
+            name::HEART_BEAT,
+            // CONNECTED has no body, and a peer may take it at its word (STOMP 1.2, "Body").
+            name::CONTENT_LENGTH,
+        ];
         if let Some((name, _)) = accept.headers.iter().find(|(name, _)| owned.contains(&&**name)) {
             return Err(UsageError::OwnedHeader(Text::new(name)));
         }
@@ -123,9 +130,10 @@ impl<I: Instant, T> Server<I, T> {
 
     /// Queues an ERROR.
     pub(super) fn error(&mut self, receipt: Option<&Text>, notice: &Notice) {
-        let message = notice.one_line(self.version());
+        let version = self.state.settled();
+        let message = notice.one_line(version);
         let body = notice.explanation.clone().into_bytes().into();
-        let version = self.version().unwrap_or(Version::V1_2);
+        let version = version.unwrap_or(Version::V1_2);
         let head = |out: &mut BytesMut| -> Result<(), EncodeError> {
             let mut head = HeadWriter::new(out, Command::Error, version);
             if let Some(receipt) = receipt {

@@ -6,7 +6,7 @@ use bytes::BytesMut;
 
 use super::ledger::{self, Ids, Index};
 use super::state::State;
-use super::subscriptions::Stage;
+use super::subscriptions::{Stage, WireId};
 use super::{Delivery, DeliveryTag, LedgerEntry, Server, SubscriptionId, SubscriptionOn1_0};
 use crate::codec::{EncodeError, HeadWriter, put_decimal};
 use crate::frame::{AckMode, Text, name};
@@ -62,12 +62,7 @@ impl<I: Instant, T> Server<I, T> {
         subscription: SubscriptionId,
         delivery: &Delivery,
     ) -> Result<Made, UsageError> {
-        let version = match self.state {
-            _ if self.link.is_closed() => return Err(UsageError::Closed),
-            State::Connected(version) => version,
-            State::Closing(_) => return Err(UsageError::Closed),
-            State::AwaitConnect | State::Answering(_) => return Err(UsageError::NotConnected),
-        };
+        let version = self.deliverable()?;
         self.link.check_room()?;
         let receiver = self.subscriptions.get(subscription);
         let receiver = receiver
@@ -82,6 +77,11 @@ impl<I: Instant, T> Server<I, T> {
         let ids = Ids { message_id: delivery.message_id.clone(), ack_id: ack_id.cloned() };
         if !is_auto {
             self.check_ledger(subscription, &ids)?;
+        }
+        let are_chosen =
+            ids.message_id.is_some() && (ids.ack_id.is_some() || version != Version::V1_2);
+        if !is_auto && !are_chosen {
+            self.ledger.pass_over_chosen_ids();
         }
         let id = receiver.id.as_ref().filter(|_| self.writes_subscription(version));
         let (tag, index) = self.ledger.upcoming();
@@ -112,6 +112,17 @@ impl<I: Instant, T> Server<I, T> {
         Ok(Made { dropped_headers, in_ledger: (!is_auto).then_some(ids) })
     }
 
+    /// The version in which a MESSAGE is written, if one can be.
+    fn deliverable(&self) -> Result<Version, UsageError> {
+        match self.state {
+            // On a dead transport even `auto` must not count it as consumed.
+            _ if self.link.is_closed() || self.link.is_lost() => Err(UsageError::Closed),
+            State::Connected(version) => Ok(version),
+            State::Closing(_) => Err(UsageError::Closed),
+            State::AwaitConnect | State::Answering(_) => Err(UsageError::NotConnected),
+        }
+    }
+
     fn check_ledger(&self, subscription: SubscriptionId, ids: &Ids) -> Result<(), UsageError> {
         let most = self.config.limits.max_unacknowledged;
         if self.ledger.len() >= most {
@@ -130,6 +141,32 @@ impl<I: Instant, T> Server<I, T> {
     fn writes_subscription(&self, version: Version) -> bool {
         version != Version::V1_0
             || self.config.dialect.subscription_on_1_0 == SubscriptionOn1_0::IfNamed
+    }
+
+    /// Opens a subscription that the client did not ask for, in the mode `auto`: replies to a
+    /// temporary queue come by one, with that queue as their `subscription` (RabbitMQ, "Temp Queue
+    /// Destinations"). The client may end it like any other.
+    ///
+    /// # Errors
+    ///
+    /// [`UsageError::NotConnected`] and [`UsageError::Closed`];
+    /// [`UsageError::DuplicateSubscription`] if the client uses the id;
+    /// [`UsageError::LimitExceeded`]; [`UsageError::Encode`] for an id that MESSAGE cannot carry.
+    pub fn open_subscription(&mut self, id: &str) -> Result<SubscriptionId, UsageError> {
+        let version = self.deliverable()?;
+        let most = self.config.limits.max_subscriptions;
+        if self.subscriptions.len() >= most {
+            return Err(UsageError::LimitExceeded(Limit { what: Bound::Subscriptions, most }));
+        }
+        let mut raw = BytesMut::new();
+        let mut head = HeadWriter::resume(&mut raw, Command::Message, version);
+        head.value(name::SUBSCRIPTION.as_bytes(), id.as_bytes())?;
+        let raw = Text::new(core::str::from_utf8(&raw).unwrap_or_default());
+        let id = WireId { text: Text::new(id), raw };
+        let subscription = self.subscriptions.insert(Some(id), Text::new(""), AckMode::Auto);
+        let subscription = subscription.ok_or(UsageError::DuplicateSubscription)?;
+        self.subscriptions.confirm(subscription);
+        Ok(subscription)
     }
 
     /// Takes the open deliveries of a subscription back from the client, oldest first; those that an

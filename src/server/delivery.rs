@@ -184,3 +184,112 @@ fn is_owned(name: &[u8]) -> bool {
     .iter()
     .any(|owned| *owned.as_bytes() == *name)
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::String;
+
+    use super::*;
+
+    /// The tail of a version in words, and how many headers it lacks.
+    fn tail(delivery: &Delivery, version: Version) -> (String, usize) {
+        let tail = delivery.tail(version).unwrap();
+        (String::from_utf8(tail.octets.to_vec()).unwrap(), tail.dropped)
+    }
+
+    #[test]
+    fn what_needs_no_escape_is_written_once_for_all_versions() {
+        let delivery =
+            Delivery::builder("/q").header("k", "v w").header("k", "").body("hi").build();
+        let first = &delivery.tail(Version::V1_0).unwrap().octets;
+        assert_eq!(*first, "destination:/q\nk:v w\nk:\ncontent-length:2\n\n");
+        for version in Version::ALL {
+            let clone = delivery.clone();
+            assert_eq!(clone.tail(version).unwrap().octets.as_ptr(), first.as_ptr());
+            assert_eq!(clone.body.as_ptr(), delivery.body.as_ptr());
+        }
+    }
+
+    #[test]
+    fn each_version_drops_what_it_cannot_carry() {
+        for (name, value, lines) in [
+            ("k", "v", [Some("k:v"), Some("k:v"), Some("k:v")]),
+            ("k", "a:b", [Some("k:a:b"), Some("k:a\\cb"), Some("k:a\\cb")]),
+            ("k", "a\\b", [Some("k:a\\b"), Some("k:a\\\\b"), Some("k:a\\\\b")]),
+            ("k", "a\nb", [None, Some("k:a\\nb"), Some("k:a\\nb")]),
+            ("k", "a\rb", [None, None, Some("k:a\\rb")]),
+            ("k", " v", [None, Some("k: v"), Some("k: v")]),
+            ("k", "\tv", [None, Some("k:\tv"), Some("k:\tv")]),
+            ("k", "v ", [Some("k:v "), Some("k:v "), Some("k:v ")]),
+            ("a:b", "v", [None, Some("a\\cb:v"), Some("a\\cb:v")]),
+            ("a\rb", "v", [None, None, Some("a\\rb:v")]),
+            ("k", "a\0b", [None, None, None]),
+            ("", "v", [None, None, None]),
+            ("k", "\u{e9}", [Some("k:\u{e9}"), Some("k:\u{e9}"), Some("k:\u{e9}")]),
+        ] {
+            let delivery = Delivery::builder("/q").header(name, value).header("z", "1").build();
+            for (version, line) in Version::ALL.into_iter().zip(lines) {
+                let expected = match line {
+                    Some(line) => (alloc::format!("destination:/q\n{line}\nz:1\n\n"), 0),
+                    None => ("destination:/q\nz:1\n\n".into(), 1),
+                };
+                assert_eq!(tail(&delivery, version), expected, "{name:?}: {value:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_destination_is_never_dropped() {
+        for (destination, carried) in [
+            ("/q", [true, true, true]),
+            ("a:b", [true, true, true]),
+            (" a", [false, true, true]),
+            ("a\nb", [false, true, true]),
+            ("a\rb", [false, false, true]),
+            ("a\0b", [false, false, false]),
+            ("", [true, true, true]),
+        ] {
+            let delivery = Delivery::builder(destination).build();
+            let can_be = Version::ALL.map(|version| delivery.tail(version).is_ok());
+            assert_eq!(can_be, carried, "{destination:?}");
+        }
+    }
+
+    #[test]
+    fn a_length_is_there_unless_it_may_be_left_out() {
+        for (body, request, line) in [
+            ("", ContentLength::Automatic, ""),
+            ("hi", ContentLength::Automatic, "content-length:2\n"),
+            ("hi", ContentLength::Omit, ""),
+            ("h\0", ContentLength::Omit, "content-length:2\n"),
+            ("", ContentLength::Omit, ""),
+        ] {
+            // In plain lines and in lines with an escape alike.
+            for destination in ["/q", "/q\\"] {
+                let builder = Delivery::builder(destination).body(body).content_length(request);
+                let expected = alloc::format!("destination:{destination}\n{line}\n");
+                assert_eq!(tail(&builder.build(), Version::V1_0), (expected, 0));
+            }
+        }
+    }
+
+    #[test]
+    fn names_of_the_server_are_not_taken_and_only_those() {
+        let names = [
+            "subscription",
+            "message-id",
+            "ack",
+            "destination",
+            "content-length",
+            "receipt",
+            "transaction",
+        ];
+        let builder =
+            names.into_iter().fold(Delivery::builder("/q"), |to, name| to.header(name, "9"));
+        let others = ["Ack", "ack ", "receipt-id", "id", "content-type", "message", "priority"];
+        let builder = others.into_iter().fold(builder, |to, name| to.header(name, "9"));
+        let expected = "destination:/q\nAck:9\nack :9\nreceipt-id:9\nid:9\ncontent-type:9\n\
+                        message:9\npriority:9\n\n";
+        assert_eq!(tail(&builder.build(), Version::V1_2), (expected.into(), 0));
+    }
+}

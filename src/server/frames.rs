@@ -13,6 +13,7 @@ use super::{
     AckFrame, AckScope, ConnectFrame, ConnectReply, Event, HeartBeatOn1_0, Reply, SendFrame,
     Server, SubscribeFrame, UnsubscribeFrame, Work,
 };
+use crate::codec::{DecodeError, DecodeErrorKind};
 use crate::frame::{AckMode, Form, Text, name};
 use crate::session::Timer;
 use crate::{
@@ -60,11 +61,15 @@ impl<I: Instant, T> Server<I, T> {
         }
     }
 
-    /// The other protocol that the first octets are of.
-    pub(super) fn foreign(&mut self) -> Option<ProtocolError> {
+    /// The other protocol that the octets are of which start no command.
+    pub(super) fn foreign(&mut self, error: &ProtocolError) -> Option<ProtocolError> {
         const HTTP: [&[u8]; 8] =
             [b"GET ", b"POST ", b"PUT ", b"HEAD ", b"OPTIONS ", b"PATCH ", b"DELETE ", b"TRACE "];
-        if self.state != State::AwaitConnect {
+        let is_unknown = matches!(
+            error,
+            ProtocolError::Decode(DecodeError { kind: DecodeErrorKind::UnknownCommand, .. })
+        );
+        if self.state != State::AwaitConnect || !is_unknown {
             return None;
         }
         let start = self.link.unread();

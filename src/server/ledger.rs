@@ -4,6 +4,7 @@
 //! subscription, so that a cumulative ACK costs what it settles and no more.
 
 use alloc::collections::{BTreeMap, VecDeque};
+use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -140,6 +141,22 @@ impl<T> Ledger<T> {
         (DeliveryTag(self.next_tag), self.free.unwrap_or(end))
     }
 
+    /// Draws numbers until the ids of the upcoming one are none that the application has chosen for
+    /// an open delivery: they may come from another session of ours.
+    pub(super) fn pass_over_chosen_ids(&mut self) {
+        while !(self.by_message_id.is_empty() && self.by_ack_id.is_empty()) {
+            let (DeliveryTag(tag), index) = self.upcoming();
+            let (id, ack_id) = (format!("{tag}-{index}"), format!("{ACK_PREFIX}{tag}-{index}"));
+            let key = Text::new(&id);
+            let chosen = (key.clone(), 0)..=(key, u64::MAX);
+            let is_chosen = self.by_message_id.range(chosen).next().is_some();
+            if !is_chosen && !self.by_ack_id.contains_key(&*ack_id) {
+                break;
+            }
+            self.next_tag += 1;
+        }
+    }
+
     /// Enters a delivery behind those of its list.
     pub(super) fn open(
         &mut self,
@@ -270,7 +287,9 @@ impl<T> Ledger<T> {
     ) -> Found {
         let ranked = self.with_message_id(message_id).filter_map(|index| {
             let entry = self.entry(index)?;
-            Some((rank(entry.subscription, DeliveryTag(entry.tag))?, index))
+            let rank = rank(entry.subscription, DeliveryTag(entry.tag))?;
+            // One that a transaction settles does not stand before its namesakes.
+            Some(((entry.hold == Hold::Open, rank), index))
         });
         match ranked.max_by(|one, other| one.0.cmp(&other.0)) {
             Some((_, index)) => self.if_free(index),

@@ -14,6 +14,8 @@ mod state;
 mod subscriptions;
 mod transactions;
 
+use core::fmt;
+
 use bytes::BytesMut;
 
 pub use config::ServerConfig;
@@ -35,9 +37,7 @@ use transactions::Transactions;
 use crate::frame::Text;
 use crate::session::Timer;
 use crate::session::link::Link;
-use crate::{
-    Agreement, CloseReason, Instant, MalformedHeader, Outbox, ProtocolError, Session, Version,
-};
+use crate::{Agreement, CloseReason, Instant, MalformedHeader, Outbox, Session, Version};
 
 /// The server's end of a session.
 ///
@@ -65,11 +65,12 @@ use crate::{
 ///     Some(&b"CONNECTED\nversion:1.2\nsession:session-1\nheart-beat:0,0\n\n\0"[..])
 /// );
 /// ```
-#[derive(Debug)]
 pub struct Server<I, T> {
     config: ServerConfig,
     link: Link<I>,
     state: State,
+    /// The time for CONNECT is over; it may be in the inbox, though.
+    is_overdue: bool,
     subscriptions: Subscriptions,
     ledger: Ledger<T>,
     transactions: Transactions,
@@ -88,6 +89,7 @@ impl<I: Instant, T> Server<I, T> {
             config,
             link,
             state: State::AwaitConnect,
+            is_overdue: false,
             subscriptions: Subscriptions::new(),
             ledger: Ledger::new(),
             transactions: Transactions::new(),
@@ -130,8 +132,8 @@ impl<I: Instant, T> Server<I, T> {
     /// Ends the session as the client ended its stream.
     fn ended(&mut self, reason: CloseReason) {
         match (reason, self.state) {
-            (CloseReason::Protocol(ProtocolError::Decode(error)), _) => {
-                let error = self.foreign().unwrap_or(ProtocolError::Decode(error));
+            (CloseReason::Protocol(error), _) => {
+                let error = self.foreign(&error).unwrap_or(error);
                 self.refuse(Fault { error, receipt: None });
             }
             (CloseReason::Eof, State::Closing(_)) => self.link.close(CloseReason::Disconnected),
@@ -155,7 +157,8 @@ impl<I: Instant, T> Session for Server<I, T> {
     }
 
     fn wants_read(&self) -> bool {
-        !matches!(self.state, State::Answering(_)) && self.link.wants_read()
+        let waits = matches!(self.state, State::Answering(_)) && !self.link.is_closed();
+        !waits && self.link.wants_read()
     }
 
     fn buffers(&mut self) -> (&mut BytesMut, &mut Outbox) {
@@ -170,6 +173,8 @@ impl<I: Instant, T> Session for Server<I, T> {
         self.link.look(now);
         loop {
             if self.link.is_closed() {
+                // For the client to have its time from the last event on, not from the next call.
+                self.link.look(now);
                 return self.link.take_reason().map(|reason| self.closed(reason));
             }
             if matches!(self.state, State::Answering(_) | State::Closing(_)) {
@@ -178,6 +183,11 @@ impl<I: Instant, T> Session for Server<I, T> {
                 self.ended(reason);
                 continue;
             }
+            if self.link.is_full() {
+                // Each frame may ask for a RECEIPT. A client reads on, though: if neither end did, each
+                // would wait for the other.
+                return None;
+            }
             match self.link.next_frame() {
                 Ok(Some(frame)) => match self.handle(frame) {
                     Ok(Some(event)) => return Some(event),
@@ -185,11 +195,14 @@ impl<I: Instant, T> Session for Server<I, T> {
                     Err(fault) => self.refuse(fault),
                 },
                 Ok(None) => {
-                    let Some(fault) = self.early_fault() else {
+                    if let Some(fault) = self.early_fault() {
+                        self.refuse(fault);
+                    } else if self.is_overdue && self.state == State::AwaitConnect {
+                        self.link.close(CloseReason::TimedOut);
+                    } else {
                         self.link.rest();
                         return None;
-                    };
-                    self.refuse(fault);
+                    }
                 }
                 Err(reason) => self.ended(reason),
             }
@@ -202,8 +215,13 @@ impl<I: Instant, T> Session for Server<I, T> {
 
     fn handle_timeout(&mut self, now: I) {
         match self.link.handle_timeout(now) {
-            Some(Timer::Silence) => self.link.close(CloseReason::PeerSilent),
-            Some(Timer::Connect) => self.link.close(CloseReason::TimedOut),
+            // A client that has said DISCONNECT says nothing more.
+            Some(Timer::Silence) if matches!(self.state, State::Closing(_)) => {}
+            Some(Timer::Silence) => {
+                self.link.close(CloseReason::PeerSilent);
+                self.link.look(now);
+            }
+            Some(Timer::Connect) => self.is_overdue = true,
             _ => {}
         }
     }
@@ -222,5 +240,16 @@ impl<I: Instant, T> Session for Server<I, T> {
 
     fn is_finished(&self) -> bool {
         self.link.is_finished()
+    }
+}
+
+impl<I, T> fmt::Debug for Server<I, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the octets it holds: there are credentials among them.
+        f.debug_struct("Server")
+            .field("state", &self.state)
+            .field("subscriptions", &self.subscriptions.len())
+            .field("unacknowledged", &self.ledger.len())
+            .finish_non_exhaustive()
     }
 }

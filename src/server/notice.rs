@@ -79,3 +79,112 @@ fn decode_message(kind: DecodeErrorKind) -> &'static str {
         _ => "malformed frame",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::DecodeError;
+    use crate::session::{Bound, Foreign, Limit};
+
+    fn message(error: &ProtocolError) -> Option<String> {
+        Notice::of(error, VersionSet::ALL).map(|notice| notice.message)
+    }
+
+    #[test]
+    fn every_error_has_its_words() {
+        let missing = |command, name| ProtocolError::MissingHeader { command, name };
+        let invalid = |command, name| ProtocolError::InvalidHeader { command, name };
+        let limit = |what| ProtocolError::LimitExceeded(Limit { what, most: 3 });
+        for (error, words) in [
+            (ProtocolError::UnexpectedFrame(Command::Connect), "already connected"),
+            (ProtocolError::UnexpectedFrame(Command::Stomp), "already connected"),
+            (ProtocolError::UnexpectedFrame(Command::Message), "unexpected MESSAGE"),
+            (missing(Command::Send, name::DESTINATION), "missing destination"),
+            (missing(Command::Unsubscribe, name::ID), "missing id"),
+            (missing(Command::Subscribe, name::ID), "invalid subscription"),
+            (invalid(Command::Connect, name::HEART_BEAT), "invalid heart-beat"),
+            (ProtocolError::UnexpectedBody(Command::Connect), "body on CONNECT"),
+            (ProtocolError::NoCommonVersion(VersionSet::EMPTY), "unsupported version"),
+            (ProtocolError::DuplicateSubscription, "subscription id is in use"),
+            (ProtocolError::UnknownSubscription, "no such subscription"),
+            (ProtocolError::DuplicateTransaction, "transaction was begun already"),
+            (ProtocolError::UnknownTransaction, "no such transaction"),
+            (ProtocolError::UnknownDelivery, "unknown ack id"),
+            (limit(Bound::Subscriptions), "more than 3 subscriptions"),
+            (limit(Bound::Transactions), "more than 3 open transactions"),
+            (limit(Bound::TransactionFrames), "more than 3 frames in a transaction"),
+            (limit(Bound::TransactionOctets), "more than 3 octets in transactions"),
+        ] {
+            assert_eq!(message(&error).as_deref(), Some(words));
+        }
+        assert_eq!(message(&ProtocolError::Foreign(Foreign::Http)), None);
+        assert_eq!(message(&ProtocolError::Foreign(Foreign::Tls)), None);
+    }
+
+    #[test]
+    fn the_words_for_a_broken_frame_give_no_detail_away() {
+        use DecodeErrorKind as Kind;
+        for (words, kinds) in [
+            ("unknown command", &[Kind::UnknownCommand][..]),
+            (
+                "head too large",
+                &[Kind::HeadTooLong { limit: 1 }, Kind::TooManyHeaders { limit: 1 }],
+            ),
+            ("body too large", &[Kind::BodyTooLong { limit: 1 }]),
+            (
+                "malformed frame",
+                &[
+                    Kind::MissingColon,
+                    Kind::EmptyName,
+                    Kind::InvalidEscape,
+                    Kind::NotUtf8,
+                    Kind::StrayCarriageReturn,
+                    Kind::NulInHead,
+                    Kind::InvalidContentLength,
+                    Kind::MissingNul,
+                    Kind::UnexpectedBody,
+                    Kind::TooManyEols { limit: 1 },
+                    Kind::Truncated,
+                ],
+            ),
+        ] {
+            for &kind in kinds {
+                let error = ProtocolError::Decode(DecodeError { kind, offset: 7 });
+                assert_eq!(message(&error).as_deref(), Some(words), "{kind:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_subscription_without_an_id_and_a_version_are_explained() {
+        let missing = ProtocolError::MissingHeader { command: Command::Subscribe, name: name::ID };
+        let notice = Notice::of(&missing, VersionSet::ALL).unwrap();
+        assert_eq!((&*notice.explanation, notice.versions), ("id header required", None));
+        let none = ProtocolError::NoCommonVersion(VersionSet::EMPTY);
+        let ours = VersionSet::of(&[Version::V1_0, Version::V1_2]);
+        let notice = Notice::of(&none, ours).unwrap();
+        assert_eq!(notice.explanation, "Supported versions are 1.0, 1.2\n");
+        let mut header = BytesMut::new();
+        put_versions(notice.versions.unwrap(), &mut header);
+        assert_eq!(header, "1.0,1.2");
+    }
+
+    /// requirements ER-003, H-023
+    #[test]
+    fn a_message_is_one_line_that_its_reader_can_read() {
+        for (message, unsettled, settled) in [
+            ("plain", "plain", "plain"),
+            ("a:b\\c", "a b c", "a:b\\c"),
+            ("a\r\nb\0c\td", "a  b c d", "a  b c d"),
+            (" \t a ", "a ", "a "),
+            ("\n", "", ""),
+            ("\u{85}\u{e9}\u{20ac}", "\u{e9}\u{20ac}", "\u{e9}\u{20ac}"),
+        ] {
+            let notice = Notice { message: message.into(), ..Notice::default() };
+            assert_eq!(notice.one_line(None), unsettled);
+            for version in Version::ALL {
+                assert_eq!(notice.one_line(Some(version)), settled);
+            }
+        }
+    }
+}

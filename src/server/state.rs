@@ -29,4 +29,12 @@ impl State {
             Self::Connected(version) | Self::Closing(version) => Some(version),
         }
     }
+
+    /// The version that the client knows of: until CONNECTED it does not know how to read escapes.
+    pub(super) fn settled(self) -> Option<Version> {
+        match self {
+            Self::AwaitConnect | Self::Answering(_) => None,
+            Self::Connected(version) | Self::Closing(version) => Some(version),
+        }
+    }
 }

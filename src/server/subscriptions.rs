@@ -139,3 +139,91 @@ impl Subscriptions {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    fn subscribe(to: &mut Subscriptions, id: Option<&str>, destination: &str) -> SubscriptionId {
+        let id = id.map(|id| WireId { text: id.into(), raw: id.into() });
+        to.insert(id, destination.into(), AckMode::Client).unwrap()
+    }
+
+    #[test]
+    fn an_id_leads_to_the_live_one_and_is_free_when_that_ends() {
+        let mut all = Subscriptions::new();
+        let one = subscribe(&mut all, Some("a"), "/q");
+        assert_eq!(all.by_id("a"), Some(one));
+        let id = || Some(WireId { text: "a".into(), raw: "a".into() });
+        assert_eq!(all.insert(id(), "/other".into(), AckMode::Auto), None, "in use");
+        assert_eq!(all.len(), 1);
+        all.end(one);
+        assert_eq!((all.by_id("a"), all.len()), (None, 0), "nothing of it is open");
+        let two = subscribe(&mut all, Some("a"), "/q");
+        assert!(one < two, "a name is never given again");
+        assert_eq!(all.by_id("a"), Some(two));
+    }
+
+    #[test]
+    fn a_destination_leads_to_the_oldest_live_one() {
+        let mut all = Subscriptions::new();
+        let handles: Vec<_> = [("/q", None), ("/r", None), ("/q", Some("a")), ("/q", None)]
+            .map(|(destination, id)| subscribe(&mut all, id, destination))
+            .into();
+        for (found, destination) in [(0, "/q"), (2, "/q"), (3, "/q"), (1, "/r")] {
+            // One that has something open stays, but is not found any more.
+            all.get_mut(handles[found]).unwrap().deliveries.len = 1;
+            assert_eq!(all.by_destination(destination), Some(handles[found]));
+            all.end(handles[found]);
+        }
+        assert_eq!((all.by_destination("/q"), all.len()), (None, 4));
+    }
+
+    #[test]
+    fn an_ended_one_stays_while_something_of_it_is_open() {
+        let mut all = Subscriptions::new();
+        let handle = subscribe(&mut all, None, "/q");
+        all.get_mut(handle).unwrap().deliveries.len = 1;
+        all.forget_if_settled(handle);
+        all.end(handle);
+        assert_eq!(all.name(handle).unwrap(), "auto-1");
+        all.get_mut(handle).unwrap().deliveries.len = 0;
+        all.forget_if_settled(handle);
+        assert_eq!(all.name(handle), None);
+        all.end(handle);
+    }
+
+    #[test]
+    fn confirming_makes_a_requested_one_live_and_revives_none() {
+        let mut all = Subscriptions::new();
+        let handle = subscribe(&mut all, Some("a"), "/q");
+        assert_eq!(all.get(handle).unwrap().stage, Stage::Requested);
+        all.confirm(handle);
+        assert_eq!(all.get(handle).unwrap().stage, Stage::Live);
+        all.get_mut(handle).unwrap().deliveries.len = 1;
+        all.end(handle);
+        all.confirm(handle);
+        assert_eq!(all.get(handle).unwrap().stage, Stage::Ended);
+    }
+
+    #[test]
+    fn live_ranks_before_ended_and_then_the_newest() {
+        let mut all = Subscriptions::new();
+        let mut handles = Vec::new();
+        for _ in 0..3 {
+            let handle = subscribe(&mut all, Some("a"), "/q");
+            all.get_mut(handle).unwrap().deliveries.len = 1;
+            all.end(handle);
+            handles.push(handle);
+        }
+        let other = subscribe(&mut all, Some("b"), "/q");
+        let nameless = subscribe(&mut all, None, "/q");
+        let rank = |handle: &SubscriptionId| all.rank(*handle, "a");
+        assert_eq!(handles.iter().max_by_key(|handle| rank(handle)), handles.last());
+        assert_eq!((rank(&other), rank(&nameless)), (None, None));
+        let live = subscribe(&mut all, Some("a"), "/q");
+        assert!(all.rank(live, "a") > all.rank(handles[2], "a"));
+    }
+}

@@ -98,3 +98,82 @@ fn check(what: Bound, wanted: usize, most: usize) -> Result<(), ProtocolError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Command;
+    use crate::server::SubscriptionId;
+
+    fn limits() -> Limits {
+        Limits {
+            max_transactions: 2,
+            max_transaction_frames: 2,
+            max_transaction_len: 20,
+            ..Limits::default()
+        }
+    }
+
+    fn body(len: usize) -> Frame {
+        Frame::builder(Command::Send).body(alloc::vec![b'x'; len]).build()
+    }
+
+    fn exceeded(what: Bound, most: usize) -> Result<(), ProtocolError> {
+        Err(ProtocolError::LimitExceeded(Limit { what, most }))
+    }
+
+    #[test]
+    fn a_name_is_open_once() {
+        let (mut all, limits) = (Transactions::new(), limits());
+        assert_eq!(all.begin("t".into(), &limits), Ok(()));
+        assert_eq!(all.begin("t".into(), &limits), Err(ProtocolError::DuplicateTransaction));
+        assert!(all.is_open("t") && !all.is_open("u"));
+        assert_eq!(all.begin("u".into(), &limits), Ok(()));
+        assert_eq!(all.begin("v".into(), &limits), exceeded(Bound::Transactions, 2));
+        assert_eq!(all.end("t").unwrap().len(), 0);
+        assert_eq!(all.begin("v".into(), &limits), Ok(()));
+        assert_eq!(all.end("t").unwrap_err(), ProtocolError::UnknownTransaction);
+    }
+
+    #[test]
+    fn frames_are_counted_by_transaction_and_octets_over_all() {
+        let (mut all, limits) = (Transactions::new(), limits());
+        let check = |all: &Transactions, name, octets| all.check_room(name, octets, &limits);
+        assert_eq!(check(&all, "t", 0), Err(ProtocolError::UnknownTransaction));
+        all.begin("t".into(), &limits).unwrap();
+        all.begin("u".into(), &limits).unwrap();
+        assert_eq!(check(&all, "t", 20), Ok(()));
+        assert_eq!(check(&all, "t", 21), exceeded(Bound::TransactionOctets, 20));
+        assert_eq!(check(&all, "t", usize::MAX), exceeded(Bound::TransactionOctets, 20));
+        all.hold("t", Held::Send(body(7)));
+        all.hold("t", Held::Send(body(6)));
+        assert_eq!(check(&all, "t", 0), exceeded(Bound::TransactionFrames, 2));
+        assert_eq!(check(&all, "u", 7), Ok(()));
+        assert_eq!(check(&all, "u", 8), exceeded(Bound::TransactionOctets, 20));
+        all.end("t").unwrap();
+        assert_eq!(check(&all, "u", 20), Ok(()), "their octets are free again");
+        all.hold("u", Held::Send(body(20)));
+        assert_eq!(all.end_all().count(), 1);
+        all.begin("t".into(), &limits).unwrap();
+        assert_eq!(check(&all, "t", 20), Ok(()));
+    }
+
+    #[test]
+    fn what_was_held_comes_back_in_order() {
+        let (mut all, limits) = (Transactions::new(), limits());
+        all.begin("t".into(), &limits).unwrap();
+        let frame = AckFrame { frame: body(0), subscription: SubscriptionId(1) };
+        let settle =
+            Held::Settle { settlement: Settlement::Nack, frame, deliveries: [3, 1].into() };
+        all.hold("t", settle);
+        all.hold("t", Held::Send(body(1)));
+        all.hold("gone", Held::Send(body(1)));
+        let held = all.end("t").unwrap();
+        let [Held::Settle { settlement, deliveries, .. }, Held::Send(frame)] = &held[..] else {
+            panic!("{held:?}")
+        };
+        assert_eq!((*settlement, &deliveries[..]), (Settlement::Nack, &[3, 1][..]));
+        assert_eq!(frame.body().len(), 1);
+        assert_eq!(all.octets, 0);
+    }
+}

@@ -118,10 +118,12 @@ impl Default for HeartBeatTiming {
 }
 
 impl HeartBeatTiming {
-    /// How long after the last octet was sent a beat is due.
+    /// How long after the last octet was sent a beat is due. Never at once, however early: the
+    /// next one would be due at once as well.
     pub(crate) fn beat_after(&self, interval: Duration) -> Duration {
+        const SHORTEST: Duration = Duration::from_micros(500);
         let early = interval.checked_div(self.early_part).unwrap_or_default();
-        interval.saturating_sub(early.min(self.early_most))
+        interval.saturating_sub(early.min(self.early_most)).max(SHORTEST)
     }
 
     /// How long after the last octet was received the peer counts as silent.

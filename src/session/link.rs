@@ -154,6 +154,11 @@ impl<I: Instant> Link<I> {
         self.outbox.discard();
     }
 
+    /// Whether the transport is dead.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.input == Input::Lost
+    }
+
     /// How the peer's stream ended, if it did.
     pub(crate) fn peer_end(&self) -> Option<CloseReason> {
         match self.input {
@@ -161,6 +166,11 @@ impl<I: Instant> Link<I> {
             Input::Ended => Some(CloseReason::Eof),
             Input::Lost => Some(CloseReason::Lost),
         }
+    }
+
+    /// Whether so much waits to be written that the peer has to read some of it first.
+    pub(crate) fn is_full(&self) -> bool {
+        self.outbox.remaining() > self.limits.max_outbox_len && !self.is_lost()
     }
 
     /// The octets that were received and not taken as a frame.
@@ -176,10 +186,6 @@ impl<I: Instant> Link<I> {
     /// The next frame; `None`: nothing more for now. The error is how the peer ended it.
     #[inline]
     pub(crate) fn next_frame(&mut self) -> Result<Option<Frame>, CloseReason> {
-        let is_full = self.outbox.remaining() > self.limits.max_outbox_len;
-        if is_full && self.input != Input::Lost {
-            return Ok(None);
-        }
         self.examined = 0;
         if self.decoder.is_at_rest() && self.input == Input::Open {
             return Ok(None);
@@ -218,7 +224,12 @@ impl<I: Instant> Link<I> {
         head: impl FnOnce(&mut BytesMut) -> Result<(), E>,
         shared: &[&Bytes],
     ) -> Result<(), E> {
-        self.outbox.frame(head, shared)
+        let queued = self.outbox.frame(head, shared);
+        if self.is_lost() {
+            // There is nobody to write it to.
+            self.outbox.discard();
+        }
+        queued
     }
 
     /// Whether a request or delivery still finds room.
@@ -279,7 +290,8 @@ impl<I: Instant> Link<I> {
         }
         if self.timers.has_expired(Timer::Beat, now) {
             // Octets that wait to be written are a sign of life once they are.
-            if !self.outbox.has_remaining() || self.timing.beats == Beats::Always {
+            let is_due = !self.outbox.has_remaining() || self.timing.beats == Beats::Always;
+            if is_due && !self.is_lost() {
                 self.outbox.beat();
             }
             self.await_beat(now);
