@@ -69,7 +69,7 @@ impl<I: Instant, T> Server<I, T> {
             .filter(|receiver| receiver.stage == Stage::Live)
             .ok_or(UsageError::UnknownSubscription)?;
         let tail = delivery.tail(version)?;
-        if tail.dropped > 0 && !self.config.dialect.unrepresentable_header.accepts() {
+        if tail.dropped > 0 && !self.dialect.unrepresentable_header.accepts() {
             return Err(UsageError::HeadersNotCarried(tail.dropped));
         }
         let is_auto = receiver.mode == AckMode::Auto;
@@ -124,7 +124,7 @@ impl<I: Instant, T> Server<I, T> {
     }
 
     fn check_ledger(&self, subscription: SubscriptionId, ids: &Ids) -> Result<(), UsageError> {
-        let most = self.config.limits.max_unacknowledged;
+        let most = self.link.limits().max_unacknowledged;
         if self.ledger.len() >= most {
             return Err(UsageError::LimitExceeded(Limit { what: Bound::Unacknowledged, most }));
         }
@@ -139,8 +139,7 @@ impl<I: Instant, T> Server<I, T> {
     }
 
     fn writes_subscription(&self, version: Version) -> bool {
-        version != Version::V1_0
-            || self.config.dialect.subscription_on_1_0 == SubscriptionOn1_0::IfNamed
+        version != Version::V1_0 || self.dialect.subscription_on_1_0 == SubscriptionOn1_0::IfNamed
     }
 
     /// Opens a subscription that the client did not ask for, in the mode `auto`: replies to a
@@ -154,7 +153,7 @@ impl<I: Instant, T> Server<I, T> {
     /// [`UsageError::LimitExceeded`]; [`UsageError::Encode`] for an id that MESSAGE cannot carry.
     pub fn open_subscription(&mut self, id: &str) -> Result<SubscriptionId, UsageError> {
         let version = self.deliverable()?;
-        let most = self.config.limits.max_subscriptions;
+        let most = self.link.limits().max_subscriptions;
         if self.subscriptions.len() >= most {
             return Err(UsageError::LimitExceeded(Limit { what: Bound::Subscriptions, most }));
         }

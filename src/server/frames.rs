@@ -84,12 +84,12 @@ impl<I: Instant, T> Server<I, T> {
     }
 
     fn connect(&mut self, mut frame: Frame) -> Result<Event<T>, ProtocolError> {
-        let (command, dialect) = (frame.command(), self.config.dialect);
+        let (command, dialect) = (frame.command(), self.dialect);
         let theirs = VersionSet::accepted(
             frame.header(name::ACCEPT_VERSION).as_deref(),
             dialect.empty_accept_version,
         );
-        let common = theirs.intersection(self.config.open_versions()).highest();
+        let common = theirs.intersection(self.open_versions).highest();
         let version = common.ok_or(ProtocolError::NoCommonVersion(theirs))?;
         match version {
             // Only now can it be known to pad its values.
@@ -117,7 +117,7 @@ impl<I: Instant, T> Server<I, T> {
         version: Version,
         frame: &Frame,
     ) -> Result<Option<HeartBeat>, ProtocolError> {
-        let value = match (version, self.config.dialect.heart_beat_on_1_0) {
+        let value = match (version, self.dialect.heart_beat_on_1_0) {
             (Version::V1_0, HeartBeatOn1_0::Ignore) => return Ok(None),
             _ => frame.header(name::HEART_BEAT),
         };
@@ -146,7 +146,7 @@ impl<I: Instant, T> Server<I, T> {
             Command::Nack => self.settle(version, Settlement::Nack, frame, receipt),
             Command::Begin => {
                 let transaction = Text::new(&required(&frame, name::TRANSACTION)?);
-                self.transactions.begin(transaction, &self.config.limits)?;
+                self.transactions.begin(transaction, self.link.limits())?;
                 self.receipt(receipt);
                 Ok(None)
             }
@@ -178,7 +178,7 @@ impl<I: Instant, T> Server<I, T> {
             let reply = reply(receipt, Answers::Other);
             return Ok(Some(Event::Send { frame: SendFrame { frame }, reply }));
         };
-        self.transactions.check_room(&transaction, frame.octets(), &self.config.limits)?;
+        self.transactions.check_room(&transaction, frame.octets(), self.link.limits())?;
         self.transactions.hold(&transaction, Held::Send(frame.to_compact()));
         self.receipt(receipt);
         Ok(None)
@@ -190,7 +190,7 @@ impl<I: Instant, T> Server<I, T> {
         frame: Frame,
         receipt: Option<&Text>,
     ) -> Result<Event<T>, ProtocolError> {
-        let (command, dialect) = (Command::Subscribe, self.config.dialect);
+        let (command, dialect) = (Command::Subscribe, self.dialect);
         let destination = Text::new(&destination(&frame)?);
         let id = frame.headers().find(name::ID);
         let is_empty = id.is_some_and(|id| id.raw_value().is_empty());
@@ -207,7 +207,7 @@ impl<I: Instant, T> Server<I, T> {
             !is_later || dialect.client_individual_on_1_0.accepts()
         });
         let mode = mode.ok_or(ProtocolError::InvalidHeader { command, name: name::ACK })?;
-        let most = self.config.limits.max_subscriptions;
+        let most = self.link.limits().max_subscriptions;
         if self.subscriptions.len() >= most {
             return Err(ProtocolError::LimitExceeded(Limit { what: Bound::Subscriptions, most }));
         }
@@ -248,7 +248,7 @@ impl<I: Instant, T> Server<I, T> {
         frame: Frame,
         receipt: Option<&Text>,
     ) -> Result<Option<Event<T>>, ProtocolError> {
-        let dialect = self.config.dialect;
+        let dialect = self.dialect;
         let is_later = settlement == Settlement::Nack && version == Version::V1_0;
         if is_later && !dialect.nack_on_1_0.accepts() {
             return Err(ProtocolError::UnexpectedFrame(Command::Nack));
@@ -272,7 +272,7 @@ impl<I: Instant, T> Server<I, T> {
             let reply = reply(receipt, Answers::Other);
             return Ok(Some(settlement.event(frame, deliveries, reply)));
         };
-        self.transactions.check_room(&transaction, frame.octets(), &self.config.limits)?;
+        self.transactions.check_room(&transaction, frame.octets(), self.link.limits())?;
         for delivery in &deliveries {
             self.ledger.hold(*delivery);
         }
@@ -291,7 +291,7 @@ impl<I: Instant, T> Server<I, T> {
         let subscription = match (version, frame.header(name::SUBSCRIPTION)) {
             (Version::V1_0, _) => None,
             (_, Some(subscription)) => Some(subscription),
-            (_, None) if self.config.dialect.ack_without_subscription.accepts() => None,
+            (_, None) if self.dialect.ack_without_subscription.accepts() => None,
             (_, None) => {
                 let (command, name) = (frame.command(), name::SUBSCRIPTION);
                 return Err(ProtocolError::MissingHeader { command, name });
@@ -314,7 +314,7 @@ impl<I: Instant, T> Server<I, T> {
         let subscription = self.ledger.subscription(index);
         let subscription = subscription.and_then(|handle| self.subscriptions.get(handle));
         let is_cumulative = |mode: AckMode| {
-            let scope = self.config.dialect.ack_on_1_0;
+            let scope = self.dialect.ack_on_1_0;
             mode == AckMode::Client && (version != Version::V1_0 || scope == AckScope::Cumulative)
         };
         match subscription {

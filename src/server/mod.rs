@@ -37,7 +37,9 @@ use transactions::Transactions;
 use crate::frame::Text;
 use crate::session::Timer;
 use crate::session::link::Link;
-use crate::{Agreement, CloseReason, Instant, MalformedHeader, Outbox, Session, Version};
+use crate::{
+    Agreement, CloseReason, Instant, MalformedHeader, Outbox, Session, Version, VersionSet,
+};
 
 /// The server's end of a session.
 ///
@@ -66,7 +68,11 @@ use crate::{Agreement, CloseReason, Instant, MalformedHeader, Outbox, Session, V
 /// );
 /// ```
 pub struct Server<I, T> {
-    config: ServerConfig,
+    /// Those that the server speaks.
+    versions: VersionSet,
+    /// Those that are still to be had.
+    open_versions: VersionSet,
+    dialect: Dialect,
     link: Link<I>,
     state: State,
     /// The time for CONNECT is over; it may be in the inbox, though.
@@ -84,10 +90,13 @@ impl<I: Instant, T> Server<I, T> {
     pub fn new(config: ServerConfig, now: I) -> Self {
         // A server always rejects: what it lets pass it would have to relay.
         let malformed = MalformedHeader::Reject;
-        let link = Link::new(config.limits.clone(), malformed, config.timing, now);
+        let open_versions = config.open_versions();
+        let ServerConfig { versions, dialect, limits, timing, .. } = config;
         Self {
-            config,
-            link,
+            versions,
+            open_versions,
+            dialect,
+            link: Link::new(limits, malformed, timing, now),
             state: State::AwaitConnect,
             is_overdue: false,
             subscriptions: Subscriptions::new(),
@@ -123,7 +132,7 @@ impl<I: Instant, T> Server<I, T> {
 
     /// Ends the session for what the client did wrong.
     fn refuse(&mut self, Fault { error, receipt }: Fault) {
-        if let Some(notice) = Notice::of(&error, self.config.versions) {
+        if let Some(notice) = Notice::of(&error, self.versions) {
             self.error(receipt.as_ref(), &notice);
         }
         self.link.close(CloseReason::Protocol(error));

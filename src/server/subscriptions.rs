@@ -2,6 +2,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::format;
+use alloc::vec::Vec;
 
 use super::ledger::List;
 use crate::frame::{AckMode, Text};
@@ -13,7 +14,9 @@ pub struct SubscriptionId(pub(super) u64);
 
 #[derive(Debug)]
 pub(super) struct Subscriptions {
-    all: BTreeMap<SubscriptionId, Subscription>,
+    /// In the order in which they were made, which is that of their handles. Not a map: the nodes
+    /// of one have room for eleven, and most sessions have one.
+    all: Vec<(SubscriptionId, Subscription)>,
     /// Live ones by the id that the client gave.
     by_id: BTreeMap<Text, SubscriptionId>,
     next: u64,
@@ -46,7 +49,7 @@ pub(super) enum Stage {
 
 impl Subscriptions {
     pub(super) fn new() -> Self {
-        Self { all: BTreeMap::new(), by_id: BTreeMap::new(), next: 1 }
+        Self { all: Vec::new(), by_id: BTreeMap::new(), next: 1 }
     }
 
     /// Live ones, and ended ones with open deliveries.
@@ -70,16 +73,18 @@ impl Subscriptions {
         }
         self.next += 1;
         let (stage, deliveries) = (Stage::Requested, List::default());
-        self.all.insert(handle, Subscription { id, destination, mode, stage, deliveries });
+        self.all.push((handle, Subscription { id, destination, mode, stage, deliveries }));
         Some(handle)
     }
 
     pub(super) fn get(&self, handle: SubscriptionId) -> Option<&Subscription> {
-        self.all.get(&handle)
+        let index = self.index(handle)?;
+        self.all.get(index).map(|(_, subscription)| subscription)
     }
 
     pub(super) fn get_mut(&mut self, handle: SubscriptionId) -> Option<&mut Subscription> {
-        self.all.get_mut(&handle)
+        let index = self.index(handle)?;
+        self.all.get_mut(index).map(|(_, subscription)| subscription)
     }
 
     /// The live subscription of that id.
@@ -105,7 +110,8 @@ impl Subscriptions {
 
     /// Ends a subscription; its id is free again.
     pub(super) fn end(&mut self, handle: SubscriptionId) {
-        let Some(subscription) = self.all.get_mut(&handle) else { return };
+        let Some(index) = self.index(handle) else { return };
+        let Some((_, subscription)) = self.all.get_mut(index) else { return };
         subscription.stage = Stage::Ended;
         if let Some(id) = &subscription.id {
             self.by_id.remove(&*id.text);
@@ -118,9 +124,13 @@ impl Subscriptions {
         let settled = self.get(handle).is_some_and(|subscription| {
             subscription.stage == Stage::Ended && subscription.deliveries.len == 0
         });
-        if settled {
-            self.all.remove(&handle);
+        if let Some(index) = self.index(handle).filter(|_| settled) {
+            self.all.remove(index);
         }
+    }
+
+    fn index(&self, handle: SubscriptionId) -> Option<usize> {
+        self.all.binary_search_by_key(&handle, |(handle, _)| *handle).ok()
     }
 
     /// Whether a subscription has, or had, that id, and how far it is to be preferred: live before

@@ -1,25 +1,11 @@
-//! Counts allocations: none for a frame once the buffers have their size.
-
-use core::alloc::{GlobalAlloc, Layout};
-use core::cell::Cell;
-use std::alloc::System;
+//! The codec: no allocation for a frame once the buffers have their size.
 
 use bytes::BytesMut;
 use stomp_proto::codec::{ContentLength, Decoder, DecoderConfig, Item, Scanner, Step, encode};
 use stomp_proto::{Command, Frame, Version};
 
-/// As RabbitMQ writes it: 322 octets, 8 headers, a body of 64 octets.
-const MESSAGE: &[u8] = b"MESSAGE\n\
-    subscription:sub-0\n\
-    destination:/queue/orders.eu-west-1.created\n\
-    message-id:T_sub-0@@session-Wv9rQmP3kT2xYbL0@@17\n\
-    ack:T_sub-0@@session-Wv9rQmP3kT2xYb@@17\n\
-    redelivered:false\n\
-    content-type:application/json;charset=utf-8\n\
-    persistent:true\n\
-    content-length:64\n\
-    \n\
-    {\"order\":4711,\"customer\":\"c-0815\",\"total\":29.9,\"currency\":\"EUR\"}\0";
+use super::MESSAGE;
+use super::counting::{Count, counted};
 
 const FRAMES: usize = 1000;
 
@@ -40,7 +26,7 @@ fn a_decoder_does_not_allocate_for_frames_that_are_dropped_before_the_next_read(
             }
         };
         run();
-        assert_eq!(counted(run), Count { allocations: 0, octets: 0 }, "reads of {read}");
+        assert_eq!(counted(run), Count::NONE, "reads of {read}");
         assert_eq!(frames, 2 * FRAMES);
     }
 }
@@ -59,7 +45,7 @@ fn a_scanner_does_not_allocate_once_it_has_seen_as_many_headers() {
             assert_eq!(scan(), (MESSAGE.len(), 8));
         }
     });
-    assert_eq!(count, Count { allocations: 0, octets: 0 });
+    assert_eq!(count, Count::NONE);
 }
 
 #[test]
@@ -80,7 +66,7 @@ fn encoding_does_not_allocate_once_the_buffer_has_its_size() {
             assert_eq!(write(), Ok(()));
         }
     });
-    assert_eq!(count, Count { allocations: 0, octets: 0 });
+    assert_eq!(count, Count::NONE);
 }
 
 #[test]
@@ -96,7 +82,7 @@ fn unescaping_allocates_when_it_is_asked_for_and_only_for_a_value_that_has_escap
 
 #[test]
 fn a_decoder_that_waits_holds_nothing_and_heart_beats_cost_nothing() {
-    assert_eq!(counted(|| drop(decoder())), Count { allocations: 0, octets: 0 });
+    assert_eq!(counted(|| drop(decoder())), Count::NONE);
     let mut decoder = decoder();
     let mut beat = || {
         decoder.push(b"\n");
@@ -108,7 +94,7 @@ fn a_decoder_that_waits_holds_nothing_and_heart_beats_cost_nothing() {
             assert_eq!(beat(), Ok(Some(Item::Eol)));
         }
     });
-    assert_eq!(count, Count { allocations: 0, octets: 0 });
+    assert_eq!(count, Count::NONE);
 }
 
 /// requirement B-010
@@ -149,64 +135,4 @@ fn decoder() -> Decoder {
     let mut decoder = Decoder::new(DecoderConfig::default());
     decoder.set_version(Version::V1_2);
     decoder
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Count {
-    allocations: usize,
-    octets: usize,
-}
-
-/// What this thread allocates while `run` runs.
-fn counted(run: impl FnOnce()) -> Count {
-    let before = COUNT.get();
-    run();
-    let after = COUNT.get();
-    Count {
-        allocations: after.allocations - before.allocations,
-        octets: after.octets - before.octets,
-    }
-}
-
-thread_local! {
-    static COUNT: Cell<Count> = const { Cell::new(Count { allocations: 0, octets: 0 }) };
-}
-
-struct Counting;
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-impl Counting {
-    fn count(octets: usize) {
-        let Count { allocations, octets: before } = COUNT.get();
-        COUNT.set(Count { allocations: allocations + 1, octets: before + octets });
-    }
-}
-
-// SAFETY: everything is left to the allocator of the system; the counter is a constant-initialised
-// cell of the thread without a destructor, so that counting neither allocates nor unwinds.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        Self::count(layout.size());
-        // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc`, which is the same.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        Self::count(layout.size());
-        // SAFETY: as above.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        Self::count(size);
-        // SAFETY: as above; the block came from `System`.
-        unsafe { System.realloc(block, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: as above; the block came from `System`.
-        unsafe { System.dealloc(block, layout) }
-    }
 }

@@ -1,0 +1,110 @@
+//! Sessions: no allocation for a message in the steady state, and little memory when idle.
+
+use core::time::Duration;
+
+use bytes::Buf;
+use stomp_proto::client::SubscribeRequest;
+use stomp_proto::frame::AckMode;
+use stomp_proto::server::{Accept, Event, ServerConfig};
+use stomp_proto::{Client, ClientConfig, HeartBeat, Server, Session, client};
+
+use super::MESSAGE;
+use super::counting::{Count, counted, held};
+
+const BEATS: HeartBeat = HeartBeat { can_send: 10_000, wants: 10_000 };
+
+/// What an idle session may hold, the session itself included.
+const IDLE: usize = 2048;
+
+#[test]
+fn a_client_does_not_allocate_for_a_message() {
+    let stream = MESSAGE.repeat(64);
+    let mut now = Duration::ZERO;
+    let mut client = client();
+    let mut messages = 0;
+    let mut run = || {
+        for octets in stream.chunks(1448) {
+            now += Duration::from_millis(1);
+            client.receive(octets);
+            while let Some(event) = client.poll_event(now) {
+                let client::Event::Message(message) = event else { panic!("{event:?}") };
+                assert_eq!(message.subscription(), None, "of another session");
+                messages += 1;
+            }
+        }
+    };
+    run();
+    assert_eq!(counted(run), Count::NONE);
+    assert_eq!(messages, 128);
+}
+
+#[test]
+fn heart_beats_cost_no_allocation_in_either_direction() {
+    let mut client = client();
+    let mut beat = || {
+        let due = client.poll_timeout().unwrap();
+        client.receive(b"\n");
+        client.handle_timeout(due);
+        assert_eq!(client.poll_event(due), None);
+        let beats = client.outbox().remaining();
+        client.outbox().advance(beats);
+        beats
+    };
+    assert_eq!(beat(), 1);
+    let mut beats = 0;
+    assert_eq!(counted(|| beats = (0..1000).map(|_| beat()).sum()), Count::NONE);
+    assert_eq!(beats, 1000);
+}
+
+#[test]
+fn an_idle_server_session_is_small() {
+    let (on_the_heap, server) = held(server);
+    let held = usize::try_from(on_the_heap).unwrap() + size_of_val(&server);
+    assert!(held <= IDLE, "{held} octets");
+}
+
+#[test]
+fn an_idle_client_session_is_small() {
+    let (on_the_heap, client) = held(client);
+    let held = usize::try_from(on_the_heap).unwrap() + size_of_val(&client);
+    assert!(held <= IDLE, "{held} octets");
+}
+
+/// A client with a subscription that has had messages and is idle now.
+fn client() -> Client<Duration> {
+    let config = ClientConfig::new("broker").heart_beat(BEATS);
+    let mut client = Client::new(config, Duration::ZERO).unwrap();
+    client.receive(b"CONNECTED\nversion:1.2\nheart-beat:10000,10000\n\n\0");
+    assert!(matches!(client.poll_event(Duration::ZERO), Some(client::Event::Connected(_))));
+    client.subscribe(&SubscribeRequest::new("/queue/a").ack(AckMode::Client)).unwrap();
+    client.receive(MESSAGE);
+    assert!(matches!(client.poll_event(Duration::ZERO), Some(client::Event::Message(_))));
+    rest(&mut client);
+    client
+}
+
+/// The other end of it.
+fn server() -> Server<Duration, u64> {
+    let mut server = Server::new(ServerConfig::default(), Duration::ZERO);
+    server.receive(b"CONNECT\naccept-version:1.2\nhost:h\nheart-beat:10000,10000\n\n\0");
+    let Some(Event::Connect { reply, .. }) = server.poll_event(Duration::ZERO) else {
+        panic!("no CONNECT")
+    };
+    server.accept(reply, &Accept::new("session-1").heart_beat(BEATS)).unwrap();
+    server.receive(b"SUBSCRIBE\nid:1\ndestination:/queue/a\nack:client\n\n\0");
+    let Some(Event::Subscribe { reply, .. }) = server.poll_event(Duration::ZERO) else {
+        panic!("no SUBSCRIBE")
+    };
+    server.confirm(reply).unwrap();
+    rest(&mut server);
+    server
+}
+
+/// Writes what there is to write, and lets a moment pass in which nothing happens.
+fn rest(session: &mut impl Session<Instant = Duration>) {
+    let len = session.outbox().remaining();
+    session.outbox().advance(len);
+    for seconds in 1..3 {
+        assert!(session.poll_event(Duration::from_secs(seconds)).is_none());
+    }
+}
