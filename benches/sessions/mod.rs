@@ -72,11 +72,11 @@ pub(crate) fn relay(
         from.confirm(reply).expect("a good answer");
     }
     out.clear();
-    while to.outbox().has_remaining() {
-        let written = to.outbox().chunk();
-        out.extend_from_slice(written);
-        let len = written.len();
-        to.outbox().advance(len);
+    let outbox = to.outbox();
+    while outbox.has_remaining() {
+        out.extend_from_slice(outbox.chunk());
+        let len = outbox.chunk().len();
+        outbox.advance(len);
     }
     drain(from);
 }

@@ -123,6 +123,18 @@ impl Decoder {
         }
     }
 
+    /// Takes the next frame, over line ends.
+    #[inline]
+    pub(crate) fn next_frame(&mut self) -> Result<Option<Frame>, DecodeError> {
+        loop {
+            match self.scanner.scan(&self.inbox)? {
+                Found::NeedMore => return Ok(None),
+                Found::Nul { consumed } | Found::Eol { consumed } => self.inbox.advance(consumed),
+                Found::Frame(layout) => return Ok(Some(self.take_frame(layout))),
+            }
+        }
+    }
+
     /// Says that the stream has ended.
     ///
     /// # Errors

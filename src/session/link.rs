@@ -7,7 +7,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use super::heart_beat::{Agreement, Beats, HeartBeatTiming};
 use super::timers::{Instant, Timer, Timers};
 use super::{Bound, CloseReason, Limit, Outbox, UsageError};
-use crate::codec::{Decoder, DecoderConfig, Item, Limits, MalformedHeader};
+use crate::codec::{Decoder, DecoderConfig, Limits, MalformedHeader};
 use crate::{Command, Frame, Version};
 
 #[derive(Debug)]
@@ -190,13 +190,10 @@ impl<I: Instant> Link<I> {
         if self.decoder.is_at_rest() && self.input == Input::Open {
             return Ok(None);
         }
-        loop {
-            match self.decoder.next_item() {
-                Ok(Some(Item::Frame(frame))) => return Ok(Some(frame)),
-                Ok(Some(Item::Eol)) => {}
-                Ok(None) => break,
-                Err(error) => return Err(CloseReason::Protocol(error.into())),
-            }
+        match self.decoder.next_frame() {
+            Ok(Some(frame)) => return Ok(Some(frame)),
+            Ok(None) => {}
+            Err(error) => return Err(CloseReason::Protocol(error.into())),
         }
         self.examined = self.decoder.buffered();
         match (self.input, self.decoder.finish()) {
