@@ -303,6 +303,18 @@ fn body_on_a_command_without() {
     }
 }
 
+#[test]
+fn head_of_a_frame_that_is_too_long_to_describe() {
+    let limit = 16 << 20;
+    let value = "x".repeat(limit);
+    let refusal = encoded(Command::Send, "k", &value, "", Version::V1_2);
+    assert_eq!(refusal, Err(EncodeError::HeadTooLong { limit }));
+    let says = refusal.map_err(|error| error.to_string());
+    assert_eq!(says, Err("head exceeds 16777216 octets".into()));
+    let longest = &value["a:1\nk:\n".len()..];
+    assert_eq!(encoded(Command::Send, "k", longest, "", Version::V1_2), Ok(()));
+}
+
 fn before() -> Vec<Item> {
     vec![frame(Command::Receipt, &[], b""), Item::Eol]
 }

@@ -55,10 +55,12 @@ impl Decoder {
         self.scanner.set_version(version);
     }
 
-    /// Copies octets in.
+    /// Copies octets in. After an error they are dropped: nothing will be made of them.
     #[inline]
     pub fn push(&mut self, octets: &[u8]) {
-        self.inbox.extend_from_slice(octets);
+        if !self.scanner.has_failed() {
+            self.inbox.extend_from_slice(octets);
+        }
     }
 
     /// Takes a heart-beat that came alone, without a way through the inbox. `false`: it did not.

@@ -5,7 +5,7 @@ use bytes::{BufMut, BytesMut};
 use super::EncodeError;
 use super::lines::is_plain;
 use crate::frame::escape::Escapes;
-use crate::frame::{FrameRef, Header, Text, name, value};
+use crate::frame::{FrameRef, Header, MAX_HEAD_LEN, Text, name, value};
 use crate::{Command, Version};
 
 /// Whether `content-length` is written when the caller did not set it.
@@ -82,6 +82,9 @@ pub(crate) fn write_head(
     let (command, body) = (frame.command(), frame.body());
     if !body.is_empty() && !command.may_have_body() {
         return Err(EncodeError::UnexpectedBody { command });
+    }
+    if frame.headers().octets() > MAX_HEAD_LEN {
+        return Err(EncodeError::HeadTooLong { limit: MAX_HEAD_LEN });
     }
     let mut head = HeadWriter::new(out, command, version);
     let mut announced = false;

@@ -10,7 +10,8 @@ use crate::{Command, Version};
 pub struct DecodeError {
     /// What is wrong.
     pub kind: DecodeErrorKind,
-    /// Where: the number of octets of the stream before the one that shows it.
+    /// Where: the number of octets of the stream before the one that is at fault, or before the
+    /// header line or value that is.
     pub offset: u64,
 }
 
@@ -119,7 +120,7 @@ pub enum EncodeError {
         /// The command of the frame.
         command: Command,
     },
-    /// A head longer than this crate can describe.
+    /// A head longer than this crate describes.
     HeadTooLong {
         /// The most that it can be, in octets.
         limit: usize,

@@ -12,7 +12,7 @@ use super::error::DecodeErrorKind::{
 use super::lines::{BLOCK, Marks};
 use super::{Limits, MalformedHeader};
 use crate::frame::escape::Escapes;
-use crate::frame::{Form, Span, name, value};
+use crate::frame::{Form, MAX_HEAD_LEN, Span, name, value};
 use crate::{Command, Version};
 
 /// What is wrong, and at which octet of the frame.
@@ -37,13 +37,13 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// The most octets that a head may have. Below `u32::MAX`, because spans are that wide.
+    /// The most octets that a head may have.
     fn max_head_len(&self) -> usize {
         let limit = match self.version {
             Some(_) => self.limits.max_head_len,
             None => self.limits.max_connect_head_len,
         };
-        limit.min(LONGEST)
+        limit.min(MAX_HEAD_LEN)
     }
 }
 
@@ -82,8 +82,6 @@ struct Line {
 }
 
 const NO_COLON: usize = usize::MAX;
-/// No head is longer: the spans of its headers are that wide.
-const LONGEST: usize = u32::MAX as usize - 1;
 
 impl Line {
     fn starting_at(start: usize) -> Self {
@@ -98,7 +96,7 @@ impl Line {
     /// Whether it is `name:value` with nothing in it that needs a closer look.
     #[inline]
     fn is_plain(self) -> bool {
-        let has_name = self.colon.wrapping_sub(self.start).wrapping_sub(1) < LONGEST;
+        let has_name = self.colon.wrapping_sub(self.start).wrapping_sub(1) < MAX_HEAD_LEN;
         has_name && !self.is_odd
     }
 }
@@ -344,7 +342,7 @@ impl Head {
 }
 
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "no position in a head is beyond LONGEST")]
+#[expect(clippy::cast_possible_truncation, reason = "no position in a head is beyond MAX_HEAD_LEN")]
 fn narrow(position: usize) -> u32 {
     position as u32
 }

@@ -16,10 +16,12 @@ use core::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Octets of one head: command, header lines and the blank line. Default: 64 KiB.
+    /// Octets of one head: command, header lines and the blank line. Default: 64 KiB; never more than
+    /// 16 MiB.
     pub max_head_len: usize,
-    /// The same before a version is set, that is, before login; also for the body of a CONNECT,
-    /// which only 1.0 tolerates. Default: 16 KiB, room for a token in a header.
+    /// The same before a version is set, that is, before login; then also for bodies, but not that of
+    /// an ERROR, which says why there will be no login. Default: 16 KiB, room for a token in a
+    /// header.
     pub max_connect_head_len: usize,
     /// Header lines of one frame; repeated and malformed ones count. Default: 128.
     pub max_headers: usize,

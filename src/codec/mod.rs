@@ -1,9 +1,10 @@
 //! Octets to frames and back, under the rules of each version.
 //!
 //! Decoding promises: any chunking gives the same items and the same error at the same offset; cost
-//! is linear however the octets drip; memory grows only as octets arrive and never beyond
-//! [`Limits`]; no input panics; after an error every call returns that error, and the items before
-//! it have been handed out.
+//! is linear however the octets drip; memory grows only as octets arrive, and what is held stays below
+//! [`Limits`] and one read (the buffer that holds it may have up to four times that room); no input
+//! panics; after an error every call returns that error, and the items before it have been handed
+//! out.
 //!
 //! Encoding promises: what cannot be carried is an error that names the header, and then nothing is
 //! written; `content-length` is always right.

@@ -184,6 +184,12 @@ impl Scanner {
         matches!(self.phase, Phase::Between)
     }
 
+    /// Whether decoding has ended with an error.
+    #[inline]
+    pub(super) fn has_failed(&self) -> bool {
+        matches!(self.phase, Phase::Failed(_))
+    }
+
     /// Counts an LF that is all there is. `false`: before login line ends are counted one by one.
     #[inline]
     pub(super) fn skip_beat(&mut self) -> bool {

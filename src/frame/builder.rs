@@ -71,7 +71,7 @@ impl FrameBuilder {
     }
 }
 
-/// A head of 4 GiB reads as malformed from there on.
+/// Beyond [`MAX_HEAD_LEN`](super::MAX_HEAD_LEN) a frame is not written anyway.
 fn clamp(position: usize) -> u32 {
     u32::try_from(position).unwrap_or(u32::MAX)
 }

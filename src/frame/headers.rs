@@ -215,6 +215,9 @@ impl Form {
     }
 }
 
+/// No head is longer: it leaves room in the spans of its lines, and none was ever meant to be.
+pub(crate) const MAX_HEAD_LEN: usize = 16 << 20;
+
 /// Where one header line lies in its head: `start..colon` is the name, `colon + 1..end` the value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {

@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 
 pub use builder::FrameBuilder;
 pub use command::{Command, Role};
-pub(crate) use headers::{Form, Span};
+pub(crate) use headers::{Form, MAX_HEAD_LEN, Span};
 pub use headers::{Header, Headers};
 pub use text::Text;
 pub use value::AckMode;

@@ -119,7 +119,7 @@ pub(crate) fn carried_frames(version: Version) -> impl Strategy<Value = Plain> {
                 *value = value.trim_start_matches([' ', '\t']).to_owned();
             }
         }
-        if announced && command.may_have_body() {
+        if announced {
             frame.headers.insert(0, ("content-length".into(), frame.body.len().to_string()));
         }
         frame
