@@ -269,3 +269,29 @@ fn an_id_of_ours_stays_clear_of_those_that_were_chosen() {
         }
     }
 }
+
+#[test]
+fn an_ack_id_of_ours_stays_clear_of_a_chosen_one_also_under_a_chosen_message_id() {
+    let mut broker = Broker::connected(V1_2);
+    broker.subscribe("0", "client-individual");
+    let chosen = Delivery::builder("/q").message_id("m1").ack_id("a2-1").body("x").build();
+    broker.send(0, &chosen, 1);
+    let second = broker.send(0, &named("m2"), 2);
+    assert_ne!(second.header("ack"), Some("a2-1"));
+    broker.ack(&second);
+    broker.feed("ACK\nid:a2-1\n\n\0");
+    assert_eq!(broker.told(), ["ACK #0 [2]", "ACK #0 [1]"]);
+}
+
+#[test]
+fn an_ack_id_counts_only_where_it_is_written() {
+    for (version, mode) in [(V1_0, "client"), (V1_1, "client"), (V1_2, "auto")] {
+        let mut broker = Broker::connected(version);
+        broker.subscribe("0", mode);
+        let delivery = Delivery::builder("/q").ack_id("t").body("x").build();
+        for value in 1..=2 {
+            let message = broker.send(0, &delivery, value);
+            assert_eq!(message.header("ack"), None, "{version}: nothing to be in use");
+        }
+    }
+}

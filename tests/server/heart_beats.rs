@@ -175,6 +175,7 @@ fn a_client_is_silent_after_two_intervals_and_a_half_second() {
     assert_eq!(broker.deadline(), Some(2500));
     assert_eq!(written_at(&mut broker, 2499), NOTHING);
     broker.at(2500);
+    assert_eq!(broker.deadline(), Some(7500), "for the end of its stream");
     assert_eq!(broker.told(), ["CLOSED PeerSilent []"]);
     assert_eq!(broker.written(), NOTHING, "no ERROR: nobody is there to read it");
     assert!(broker.server.wants_shutdown());

@@ -1,0 +1,34 @@
+//! Properties of both ends together, under any operations in any order.
+
+mod answering;
+mod asking;
+mod books;
+mod chaos;
+mod operations;
+mod player;
+mod texts;
+
+use proptest::prelude::*;
+
+use operations::{operations, setups};
+use player::Player;
+
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(cases(600))]
+
+    /// Whatever a request comes to is what the books say: which messages it settles and in which
+    /// order, what a transaction holds, carries out or gives back, what is left open at the end; and
+    /// what is against the rules, for which there is no other ERROR and no other end.
+    #[test]
+    fn both_ends_do_what_plain_books_say(setup in setups(), operations in operations()) {
+        let mut player = Player::new(setup);
+        for operation in &operations {
+            player.play(operation);
+        }
+        player.finish();
+    }
+}
