@@ -1,0 +1,206 @@
+//! Queues in memory, which are gone when the broker is.
+
+mod core;
+mod exchange;
+mod message;
+mod pattern;
+mod queue;
+mod step;
+
+use alloc::sync::Arc;
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ::core::time::Duration;
+use stomp_proto::server::Failure;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
+use tokio::{pin, select};
+
+use self::core::{Core, Mail, Performed};
+use super::{Backend, Channel, Job, Notice, Outcome, Submitted};
+use queue::{Position, QueueId, SessionId};
+use step::{Step, steps};
+
+/// Bounds on what the queues hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryLimits {
+    /// Octets in one queue, with all that is delivered and not settled. Who sends to a full queue has
+    /// to wait; one of a single session drops the oldest messages that nobody has instead. Default:
+    /// 64 MiB.
+    pub max_queue_len: usize,
+    /// How long a SEND to a full queue may wait before its session ends. Default: 30 s.
+    pub max_wait: Duration,
+    /// Queues. Default: 16,384.
+    pub max_queues: usize,
+    /// Bindings. Default: 65,536.
+    pub max_bindings: usize,
+    /// Unsettled deliveries of a consumer that does not say `prefetch-count`. Default: 1,000.
+    pub prefetch_count: u16,
+}
+
+impl Default for MemoryLimits {
+    fn default() -> Self {
+        Self {
+            max_queue_len: 64 << 20,
+            max_wait: Duration::from_secs(30),
+            max_queues: 16_384,
+            max_bindings: 65_536,
+            prefetch_count: 1000,
+        }
+    }
+}
+
+/// Queues in memory.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    shared: Arc<Shared>,
+    max_wait: Duration,
+}
+
+#[derive(Debug)]
+struct Shared {
+    core: Mutex<Core>,
+    room: Arc<Notify>,
+}
+
+impl Shared {
+    fn core(&self) -> MutexGuard<'_, Core> {
+        // Nothing in there panics; if it did, one session less would be no reason to lose the rest.
+        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Memory {
+    /// No queues yet.
+    #[must_use]
+    pub fn new(limits: MemoryLimits) -> Self {
+        let (room, max_wait) = (Arc::new(Notify::new()), limits.max_wait);
+        let core = Mutex::new(Core::new(limits, room.clone()));
+        Self { shared: Arc::new(Shared { core, room }), max_wait }
+    }
+}
+
+impl Backend for Memory {
+    type Channel = MemoryChannel;
+
+    async fn open(&self) -> io::Result<MemoryChannel> {
+        let has_mail = Arc::new(Notify::new());
+        let session = self.shared.core().open(has_mail.clone());
+        let Self { shared, max_wait } = self.clone();
+        Ok(MemoryChannel { shared, session, has_mail, waiting: None, max_wait })
+    }
+}
+
+/// What one session has of the queues.
+#[derive(Debug)]
+pub struct MemoryChannel {
+    shared: Arc<Shared>,
+    session: SessionId,
+    has_mail: Arc<Notify>,
+    waiting: Option<Waiting>,
+    max_wait: Duration,
+}
+
+/// Steps that wait for room, and until when.
+#[derive(Debug)]
+struct Waiting {
+    steps: Vec<Step>,
+    deadline: Instant,
+}
+
+/// A delivery of a queue in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Token {
+    queue: QueueId,
+    position: Position,
+}
+
+impl Channel for MemoryChannel {
+    type Token = Token;
+
+    fn is_ready(&self) -> bool {
+        self.waiting.is_none()
+    }
+
+    fn submit(&mut self, jobs: Vec<Job<'_, Token>>) -> Submitted {
+        let (steps, deadline) = (steps(jobs), Instant::now() + self.max_wait);
+        let mut core = self.shared.core();
+        if self.waiting.is_some() {
+            // The connection is lost, or it would not have been polled.
+            core.abandon(steps);
+            return Submitted::Failed(Failure::new("queue is full"));
+        }
+        match core.perform(self.session, steps) {
+            Performed::Done => Submitted::Done,
+            Performed::Failed(failure) => Submitted::Failed(failure),
+            Performed::Full(steps) => {
+                self.waiting = Some(Waiting { steps, deadline });
+                Submitted::UnderWay
+            }
+        }
+    }
+
+    fn settle(&mut self, outcome: Outcome, deliveries: Vec<Token>) {
+        if !deliveries.is_empty() {
+            self.shared.core().settle(outcome, &deliveries);
+        }
+    }
+
+    async fn next_notice(&mut self, has_room: bool) -> Notice<Token> {
+        let shared = self.shared.clone();
+        loop {
+            // Before looking, so that what changes meanwhile is not missed.
+            let room = shared.room.notified();
+            pin!(room);
+            if let Some(notice) = self.retry() {
+                return notice;
+            }
+            let mail = if has_room { shared.core().fetch(self.session) } else { None };
+            match mail {
+                Some(Mail::Message(queue, it)) => {
+                    let token = Token { queue, position: it.position };
+                    let delivery = it.message.delivery(it.redelivered);
+                    return Notice::Message { consumer: it.consumer.tag, delivery, token };
+                }
+                Some(Mail::Cancelled(tag)) => return Notice::Cancelled(tag),
+                None => {}
+            }
+            let deadline = self.waiting.as_ref().map(|waiting| waiting.deadline);
+            select! {
+                () = self.has_mail.notified() => {}
+                () = room, if deadline.is_some() => {}
+                () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {}
+            }
+        }
+    }
+
+    async fn close(mut self, open: Vec<Token>) {
+        if let Some(Waiting { steps, .. }) = self.waiting.take() {
+            self.shared.core().abandon(steps);
+        }
+        self.shared.core().close(self.session, &open);
+    }
+}
+
+impl MemoryChannel {
+    /// Tries once more what waits for room.
+    fn retry(&mut self) -> Option<Notice<Token>> {
+        let Waiting { steps, deadline } = self.waiting.take()?;
+        let mut core = self.shared.core();
+        match core.perform(self.session, steps) {
+            Performed::Done => Some(Notice::Done),
+            Performed::Failed(failure) => Some(Notice::Failed(failure)),
+            Performed::Full(steps) if Instant::now() >= deadline => {
+                core.abandon(steps);
+                let failure = Failure::new("queue is full");
+                Some(Notice::Failed(failure.explanation("nobody has made room in time\n")))
+            }
+            Performed::Full(steps) => {
+                drop(core);
+                self.waiting = Some(Waiting { steps, deadline });
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! One connection: the loop that drives its session.
+
+use core::future;
+
+use stomp_proto::server::ServerConfig;
+use stomp_proto::{Server, Session};
+use tokio::select;
+use tokio::task::consume_budget;
+use tokio::time::{Instant, sleep_until};
+
+use crate::backend::Channel;
+use crate::gateway::Gateway;
+use crate::transport::Transport;
+
+/// Drives a session until it is over.
+///
+/// Nothing in here is lost when another branch of the `select!` wins: each waits first, and then acts
+/// without waiting.
+pub(crate) async fn serve<C: Channel>(
+    mut transport: impl Transport,
+    config: ServerConfig,
+    mut gateway: Gateway<C>,
+    shutdown: impl Future<Output = ()>,
+) {
+    let mut server = Server::new(config, Instant::now());
+    let mut shutdown = core::pin::pin!(shutdown);
+    let mut is_leaving = false;
+    loop {
+        // A busy connection leaves the others their turn.
+        consume_budget().await;
+        server.handle_timeout(Instant::now());
+        // Not polling is back-pressure: soon the session will not want to read.
+        while gateway.is_ready() {
+            let Some(event) = server.poll_event(Instant::now()) else { break };
+            gateway.handle(&mut server, event);
+        }
+        if server.wants_shutdown() {
+            transport.shut_down();
+        }
+        if server.is_finished() {
+            break;
+        }
+        let deadline = server.poll_timeout();
+        let has_room = gateway.has_room(&mut server);
+        select! {
+            // What is to be written is gathered before it is written.
+            biased;
+            notice = gateway.next_notice(has_room), if gateway.is_open() => {
+                gateway.act_on(&mut server, notice);
+            }
+            () = &mut shutdown, if !is_leaving => {
+                is_leaving = true;
+                gateway.say_goodbye(&mut server);
+            }
+            progress = transport.progress(&mut server) => {
+                if progress.is_err() {
+                    server.handle_lost();
+                }
+            }
+            () = sleep(deadline) => {}
+        }
+    }
+    gateway.close().await;
+}
+
+/// Until then; for ever, if there is nothing to wait for.
+async fn sleep(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
+        None => future::pending().await,
+    }
+}

@@ -1,0 +1,161 @@
+//! What stands between a session and the backend: notices become answers, and, in `requests`, events
+//! become jobs.
+
+mod requests;
+
+use alloc::collections::{BTreeMap, VecDeque};
+
+use bytes::Buf;
+use stomp_proto::codec::Limits;
+use stomp_proto::destination::{ConsumerTag, PlanError, Planner, PlannerConfig};
+use stomp_proto::server::{Delivery, Failure, Reply, SubscriptionId};
+use stomp_proto::{HeartBeat, Refused, Session, UsageError};
+use tokio::time::Instant;
+use tracing::{debug, warn};
+
+use crate::backend::{Channel, Notice, Outcome};
+use crate::names;
+
+type Server<C> = stomp_proto::Server<Instant, <C as Channel>::Token>;
+
+/// Octets in the outbox from which on the backend's messages wait where they are: in their queues.
+const OUTBOX_FULL: usize = 256 << 10;
+
+pub(crate) struct Gateway<C: Channel> {
+    session: String,
+    channel: C,
+    planner: Planner,
+    heart_beat: HeartBeat,
+    /// The requests under way in the backend, oldest first.
+    owed: VecDeque<Reply>,
+    consumers: BTreeMap<SubscriptionId, ConsumerTag>,
+    subscriptions: BTreeMap<ConsumerTag, SubscriptionId>,
+    /// Open deliveries a session may have.
+    max_unacknowledged: usize,
+    /// What the session left open.
+    left_open: Vec<C::Token>,
+    is_over: bool,
+}
+
+impl<C: Channel> Gateway<C> {
+    pub(crate) fn new(
+        channel: C,
+        planner: PlannerConfig,
+        heart_beat: HeartBeat,
+        limits: &Limits,
+    ) -> Self {
+        Self {
+            session: names::session(),
+            channel,
+            planner: Planner::new(planner),
+            heart_beat,
+            owed: VecDeque::new(),
+            consumers: BTreeMap::new(),
+            subscriptions: BTreeMap::new(),
+            max_unacknowledged: limits.max_unacknowledged,
+            left_open: Vec::new(),
+            is_over: false,
+        }
+    }
+
+    /// Whether the session may be polled.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.is_over || self.channel.is_ready()
+    }
+
+    /// What the backend has to say next; about messages only if there is room for one.
+    pub(crate) async fn next_notice(&mut self, has_room: bool) -> Notice<C::Token> {
+        self.channel.next_notice(has_room).await
+    }
+
+    /// Whether it matters to the session what the backend has to say.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.is_over
+    }
+
+    /// Whether the session can keep the books on one more delivery, and hold what it is.
+    pub(crate) fn has_room(&self, server: &mut Server<C>) -> bool {
+        server.unacknowledged() < self.max_unacknowledged
+            && server.outbox().remaining() < OUTBOX_FULL
+    }
+
+    /// Ends the session from the broker's side.
+    pub(crate) fn say_goodbye(&mut self, server: &mut Server<C>) {
+        self.fail(server, None, &Failure::new("broker is shutting down"));
+    }
+
+    pub(crate) async fn close(self) {
+        self.channel.close(self.left_open).await;
+    }
+
+    pub(crate) fn act_on(&mut self, server: &mut Server<C>, notice: Notice<C::Token>) {
+        match notice {
+            Notice::Done => {
+                if let Some(reply) = self.owed.pop_front() {
+                    confirm(server, reply);
+                }
+            }
+            Notice::Failed(failure) => {
+                let reply = self.owed.pop_front();
+                self.fail(server, reply, &failure);
+            }
+            Notice::Message { consumer, delivery, token } => {
+                self.deliver(server, &consumer, &delivery, token);
+            }
+            Notice::Cancelled(tag) => {
+                if let Some(error) = self.planner.cancelled(tag.as_str()) {
+                    self.fail(server, None, &failure(&error));
+                }
+            }
+        }
+    }
+
+    fn deliver(
+        &mut self,
+        server: &mut Server<C>,
+        consumer: &ConsumerTag,
+        delivery: &Delivery,
+        token: C::Token,
+    ) {
+        let Some(&subscription) = self.subscriptions.get(consumer) else {
+            return self.channel.settle(Outcome::Unsent, vec![token]);
+        };
+        match server.deliver(subscription, delivery, token) {
+            Ok(delivered) => {
+                // In the mode auto it counts as consumed.
+                self.channel.settle(Outcome::Consumed, Vec::from_iter(delivered.settled));
+            }
+            Err(Refused { error, token }) => {
+                let is_unfit =
+                    matches!(error, UsageError::Encode(_) | UsageError::HeadersNotCarried(_));
+                let outcome = if is_unfit { Outcome::Rejected } else { Outcome::Unsent };
+                if is_unfit {
+                    warn!(session = self.session, %error, "dropped a message");
+                } else {
+                    debug!(session = self.session, %error, "not delivered");
+                }
+                // It would come back at once, for ever.
+                self.is_over |= error == UsageError::Closed;
+                self.channel.settle(outcome, vec![token]);
+            }
+        }
+    }
+
+    fn fail(&mut self, server: &mut Server<C>, reply: impl Into<Option<Reply>>, failure: &Failure) {
+        // The oldest request under way is the first that will not be answered any more.
+        let reply = reply.into().or_else(|| self.owed.pop_front());
+        // A session that has ended in the meantime needs no reason to.
+        let _ = server.fail(reply, failure);
+        self.is_over = true;
+    }
+}
+
+fn confirm<I: stomp_proto::Instant, T>(server: &mut stomp_proto::Server<I, T>, reply: Reply) {
+    // A session that has ended in the meantime owes nothing.
+    let _ = server.confirm(reply);
+}
+
+/// The planner's refusals, in the words of RabbitMQ.
+fn failure(error: &PlanError) -> Failure {
+    Failure::new(error.message()).explanation(error.body())
+}

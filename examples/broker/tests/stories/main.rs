@@ -1,0 +1,23 @@
+//! Stories of a broker and its clients, all on the loopback interface.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test may panic where it sets things up"
+)]
+
+mod load;
+mod pressure;
+mod process;
+mod queues;
+mod redelivery;
+mod replies;
+mod shutdown;
+mod socket;
+mod support;
+mod topics;
+mod transactions;
+mod versions;
+mod websocket;

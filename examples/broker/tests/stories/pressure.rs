@@ -1,0 +1,96 @@
+//! Slow consumers and full queues: memory stays bounded, and nobody else suffers.
+
+use core::time::Duration;
+
+use stomp_broker::Config;
+use stomp_broker::backend::MemoryLimits;
+use stomp_proto::client::{AckMode, SendRequest, SubscribeRequest};
+use tokio::time::timeout;
+
+use crate::support::{QUIET, body, start_with};
+
+/// With room for a few messages of `LARGE` octets.
+fn limits() -> MemoryLimits {
+    MemoryLimits { max_queue_len: 8 * LARGE, ..MemoryLimits::default() }
+}
+
+const LARGE: usize = 60_000;
+
+fn large(number: usize) -> String {
+    format!("{number:LARGE$}")
+}
+
+#[tokio::test]
+async fn who_sends_to_a_full_queue_waits_until_there_is_room() {
+    let broker = start_with(Config::default(), limits()).await;
+    let mut sender = broker.client().await;
+    for number in 0..8 {
+        sender.send("/queue/a", &large(number)).await;
+    }
+    let receipt = sender.client.next_receipt();
+    let one_more = SendRequest::new("/queue/a").body(large(8)).receipt(receipt);
+    sender.client.send(&one_more).unwrap();
+    sender.quiet().await;
+
+    let mut receiver = broker.client().await;
+    receiver.subscribe(SubscribeRequest::new("/queue/a").ack(AckMode::ClientIndividual)).await;
+    let first = receiver.message().await;
+    sender.quiet().await;
+    receiver.ack(&first);
+    receiver.go_on(QUIET).await;
+    sender.receipt().await;
+}
+
+#[tokio::test]
+async fn nobody_waits_for_ever() {
+    let limits = MemoryLimits { max_wait: Duration::from_millis(200), ..limits() };
+    let broker = start_with(Config::default(), limits).await;
+    let mut sender = broker.client().await;
+    for number in 0..8 {
+        sender.send("/queue/a", &large(number)).await;
+    }
+    let receipt = sender.client.next_receipt();
+    let one_more = SendRequest::new("/queue/a").body(large(8)).receipt(receipt);
+    sender.client.send(&one_more).unwrap();
+    let (message, _, named_receipt) = sender.error().await;
+    assert_eq!((&*message, named_receipt), ("queue is full", true));
+}
+
+#[tokio::test]
+async fn a_subscriber_to_a_topic_that_does_not_read_holds_up_nobody() {
+    let limits = MemoryLimits { max_queue_len: 40 * LARGE, ..limits() };
+    let broker = start_with(Config::default(), limits).await;
+    let (mut slow, mut quick) = (broker.client().await, broker.client().await);
+    slow.subscribe(SubscribeRequest::new("/topic/a")).await;
+    quick.subscribe(SubscribeRequest::new("/topic/a")).await;
+    let mut sender = broker.client().await;
+    // Much more than sockets, outbox and queue can hold.
+    let count = 400;
+    for number in 0..count {
+        sender.send("/topic/a", &large(number)).await;
+        assert_eq!(body(&quick.message().await).trim_start(), number.to_string());
+    }
+    let mut got = Vec::new();
+    while let Ok(message) = timeout(Duration::from_millis(500), slow.message()).await {
+        got.push(body(&message).trim_start().parse::<usize>().unwrap());
+    }
+    assert!(got.is_sorted() && got.len() < count, "{} of {count}", got.len());
+    assert_eq!(got.last(), Some(&(count - 1)), "the newest are kept");
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_receipts_is_not_read_either() {
+    let broker = start_with(Config::default(), limits()).await;
+    let mut peer = broker.client().await;
+    peer.client.subscribe(&SubscribeRequest::new("/queue/a")).unwrap();
+    // In the mode auto: what is not read waits in the queue, and then in the client.
+    for number in 0..400 {
+        peer.client.send(&SendRequest::new("/queue/a").body(large(number))).unwrap_or_default();
+    }
+    let mut numbers = 0..;
+    while let Ok(message) = timeout(Duration::from_millis(500), peer.message()).await {
+        let number: usize = body(&message).trim_start().parse().unwrap();
+        assert_eq!(Some(number), numbers.next());
+    }
+    assert!(numbers.start > 100, "the outbox of the client held so many");
+}

@@ -1,0 +1,120 @@
+//! What was not settled is delivered again.
+
+use stomp_proto::client::{
+    AckMode, AckRequest, Event, SendRequest, SubscribeRequest, UnsubscribeRequest,
+};
+
+use crate::support::{Peer, Running, body, is_redelivered, start};
+
+const INDIVIDUAL: AckMode = AckMode::ClientIndividual;
+
+/// A client that got `1`, `2` and `3`.
+async fn receiver(broker: &Running) -> Peer {
+    let mut peer = broker.client().await;
+    for number in ["1", "2", "3"] {
+        peer.send("/queue/a", number).await;
+    }
+    peer.client.subscribe(&SubscribeRequest::new("/queue/a").ack(INDIVIDUAL)).unwrap();
+    peer
+}
+
+async fn expect(peer: &mut Peer, expected: &[(&str, bool)]) {
+    for (text, again) in expected {
+        let message = peer.message().await;
+        assert_eq!((&*body(&message), is_redelivered(&message)), (*text, *again));
+        peer.ack(&message);
+    }
+    peer.quiet().await;
+}
+
+#[tokio::test]
+async fn a_nack_brings_it_back_marked_and_at_its_place() {
+    let broker = start().await;
+    let mut peer = broker.client().await;
+    for number in ["1", "2"] {
+        peer.send("/queue/a", number).await;
+    }
+    let one = SubscribeRequest::new("/queue/a").ack(INDIVIDUAL).header("prefetch-count", "1");
+    peer.client.subscribe(&one).unwrap();
+    let first = peer.message().await;
+    assert!(!is_redelivered(&first));
+    peer.nack(&first);
+    expect(&mut peer, &[("1", true), ("2", false)]).await;
+}
+
+#[tokio::test]
+async fn a_nack_without_requeue_drops_it() {
+    let broker = start().await;
+    let mut peer = receiver(&broker).await;
+    let first = peer.message().await;
+    let token = first.token().unwrap();
+    peer.client.nack(AckRequest::new(&token).header("requeue", "false")).unwrap();
+    expect(&mut peer, &[("2", false), ("3", false)]).await;
+}
+
+#[tokio::test]
+async fn unsubscribing_gives_back_what_is_open() {
+    let broker = start().await;
+    let mut peer = broker.client().await;
+    for number in ["1", "2", "3"] {
+        peer.send("/queue/a", number).await;
+    }
+    let subscription = peer.client.subscribe(&SubscribeRequest::new("/queue/a").ack(INDIVIDUAL));
+    let (first, _, _) = (peer.message().await, peer.message().await, peer.message().await);
+    peer.ack(&first);
+    let receipt = peer.client.next_receipt();
+    let end = UnsubscribeRequest::new(subscription.unwrap()).receipt(receipt);
+    peer.client.unsubscribe(end).unwrap();
+    peer.receipt().await;
+    let mut other = broker.client().await;
+    other.client.subscribe(&SubscribeRequest::new("/queue/a").ack(INDIVIDUAL)).unwrap();
+    expect(&mut other, &[("2", true), ("3", true)]).await;
+}
+
+#[tokio::test]
+async fn disconnecting_gives_back_what_is_open_and_so_does_a_lost_connection() {
+    let broker = start().await;
+    let mut peer = receiver(&broker).await;
+    peer.message().await;
+    peer.disconnect().await;
+
+    let mut lost = broker.client().await;
+    lost.client.subscribe(&SubscribeRequest::new("/queue/a").ack(INDIVIDUAL)).unwrap();
+    let message = lost.message().await;
+    assert_eq!((&*body(&message), is_redelivered(&message)), ("1", true));
+    lost.ack(&message);
+    let _ = (lost.message().await, lost.message().await);
+    lost.quiet().await;
+    drop(lost);
+
+    let mut other = broker.client().await;
+    other.client.subscribe(&SubscribeRequest::new("/queue/a").ack(INDIVIDUAL)).unwrap();
+    expect(&mut other, &[("2", true), ("3", true)]).await;
+}
+
+#[tokio::test]
+async fn a_cumulative_ack_settles_all_up_to_it() {
+    let broker = start().await;
+    let peer = receiver(&broker).await;
+    peer.disconnect().await;
+    let mut peer = broker.client().await;
+    peer.client.subscribe(&SubscribeRequest::new("/queue/a").ack(AckMode::Client)).unwrap();
+    let (_, second, _) = (peer.message().await, peer.message().await, peer.message().await);
+    peer.ack(&second);
+    peer.disconnect().await;
+    let mut other = broker.client().await;
+    other.client.subscribe(&SubscribeRequest::new("/queue/a").ack(INDIVIDUAL)).unwrap();
+    expect(&mut other, &[("3", true)]).await;
+}
+
+#[tokio::test]
+async fn what_the_sender_says_of_redelivery_does_not_count() {
+    let broker = start().await;
+    let mut peer = broker.client().await;
+    peer.request(SendRequest::new("/queue/a").header("redelivered", "false")).await;
+    peer.client.subscribe(&SubscribeRequest::new("/queue/a").ack(INDIVIDUAL)).unwrap();
+    let message = peer.message().await;
+    peer.nack(&message);
+    let Event::Message(message) = peer.event().await else { panic!() };
+    assert!(is_redelivered(&message));
+}

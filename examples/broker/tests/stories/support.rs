@@ -1,0 +1,211 @@
+//! A broker on loopback and clients for it.
+
+use core::net::SocketAddr;
+use core::time::Duration;
+
+use bytes::Buf;
+use stomp_broker::backend::{Memory, MemoryLimits};
+use stomp_broker::{Address, Broker, Config, Protocol};
+use stomp_proto::client::{Event, Message, SendRequest, SubscribeRequest, SubscriptionId};
+use stomp_proto::{Client, ClientConfig, CloseReason, Session, Version};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until, timeout};
+
+/// A broker that runs until it is told to end.
+pub(crate) struct Running {
+    pub(crate) tcp: SocketAddr,
+    pub(crate) ws: SocketAddr,
+    end: Option<oneshot::Sender<()>>,
+    task: JoinHandle<()>,
+}
+
+pub(crate) async fn start() -> Running {
+    start_with(Config::default(), MemoryLimits::default()).await
+}
+
+pub(crate) async fn start_with(config: Config, limits: MemoryLimits) -> Running {
+    let any = |protocol| Address { protocol, address: "127.0.0.1:0".into() };
+    let addresses = [any(Protocol::Tcp), any(Protocol::WebSocket)];
+    let broker = Broker::bind(config, Memory::new(limits), &addresses).await.unwrap();
+    let bound: Vec<_> = broker.addresses().map(|(_, address)| address).collect();
+    let (end, ended) = oneshot::channel();
+    let task = tokio::spawn(broker.run(async {
+        let _ = ended.await;
+    }));
+    Running { tcp: bound[0], ws: bound[1], end: Some(end), task }
+}
+
+impl Running {
+    /// Asks it to end.
+    pub(crate) fn end(&mut self) {
+        self.end.take().unwrap().send(()).unwrap();
+    }
+
+    pub(crate) async fn ended(self) {
+        timeout(PATIENCE, self.task).await.unwrap().unwrap();
+    }
+
+    pub(crate) async fn client(&self) -> Peer {
+        self.client_of(Version::V1_2).await
+    }
+
+    pub(crate) async fn client_of(&self, version: Version) -> Peer {
+        Peer::connect(self.tcp, ClientConfig::new("localhost").versions(version)).await
+    }
+}
+
+/// How long anything may take that is to happen.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long to wait for what must not happen.
+pub(crate) const QUIET: Duration = Duration::from_millis(150);
+
+/// A client with its socket.
+pub(crate) struct Peer {
+    pub(crate) client: Client<Instant>,
+    stream: TcpStream,
+}
+
+impl Peer {
+    pub(crate) async fn connect(address: SocketAddr, config: ClientConfig) -> Self {
+        let stream = TcpStream::connect(address).await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        let client = Client::new(config, Instant::now()).unwrap();
+        let mut peer = Self { client, stream };
+        assert!(matches!(peer.event().await, Event::Connected(_)));
+        peer
+    }
+
+    /// The next event, which must come.
+    pub(crate) async fn event(&mut self) -> Event {
+        timeout(PATIENCE, self.next()).await.expect("nothing happened").expect("it is over")
+    }
+
+    /// The next event; `None`: the connection is over.
+    pub(crate) async fn next(&mut self) -> Option<Event> {
+        loop {
+            self.client.handle_timeout(Instant::now());
+            if let Some(event) = self.client.poll_event(Instant::now()) {
+                return Some(event);
+            }
+            if self.client.is_finished() {
+                return None;
+            }
+            if self.client.wants_shutdown() {
+                self.stream.shutdown().await.unwrap();
+            }
+            let deadline = self.client.poll_timeout();
+            let has_output = self.client.outbox().has_remaining();
+            let wants_input = self.client.wants_read();
+            let (mut reader, mut writer) = self.stream.split();
+            let (inbox, outbox) = self.client.buffers();
+            let far = Instant::now() + PATIENCE;
+            tokio::select! {
+                written = writer.write_buf(outbox), if has_output => {
+                    if written.is_err() {
+                        self.client.handle_lost();
+                    }
+                }
+                read = reader.read_buf(inbox), if wants_input => match read {
+                    Ok(0) => self.client.handle_eof(),
+                    Ok(_) => {}
+                    Err(_) => self.client.handle_lost(),
+                },
+                () = sleep_until(deadline.unwrap_or(far)) => {}
+            }
+        }
+    }
+
+    pub(crate) async fn message(&mut self) -> Message {
+        match self.event().await {
+            Event::Message(message) => message,
+            other => panic!("no message but {other:?}"),
+        }
+    }
+
+    /// The bodies of so many messages.
+    pub(crate) async fn bodies(&mut self, count: usize) -> Vec<String> {
+        let mut bodies = Vec::new();
+        for _ in 0..count {
+            bodies.push(body(&self.message().await));
+        }
+        bodies
+    }
+
+    /// Writes what is to be written, and checks that nothing comes.
+    pub(crate) async fn quiet(&mut self) {
+        if let Ok(event) = timeout(QUIET, self.next()).await {
+            panic!("{event:?}");
+        }
+    }
+
+    /// Writes what is to be written for a while, whatever comes.
+    pub(crate) async fn go_on(&mut self, time: Duration) {
+        let _ = timeout(time, async { while self.next().await.is_some() {} }).await;
+    }
+
+    /// Sends, and waits until it took effect.
+    pub(crate) async fn send(&mut self, destination: &str, body: &str) {
+        self.request(SendRequest::new(destination).body(body.to_owned())).await;
+    }
+
+    pub(crate) async fn request(&mut self, request: SendRequest<'_>) {
+        let receipt = self.client.next_receipt();
+        self.client.send(&request.receipt(receipt)).unwrap();
+        self.receipt().await;
+    }
+
+    /// Subscribes, and waits until it took effect.
+    pub(crate) async fn subscribe(&mut self, request: SubscribeRequest<'_>) -> SubscriptionId {
+        let receipt = self.client.next_receipt();
+        let subscription = self.client.subscribe(&request.receipt(receipt)).unwrap();
+        self.receipt().await;
+        subscription
+    }
+
+    pub(crate) async fn receipt(&mut self) {
+        let event = self.event().await;
+        assert!(matches!(event, Event::Receipt(_)), "{event:?}");
+    }
+
+    pub(crate) fn ack(&mut self, message: &Message) {
+        self.client.ack(&message.token().unwrap()).unwrap();
+    }
+
+    pub(crate) fn nack(&mut self, message: &Message) {
+        self.client.nack(&message.token().unwrap()).unwrap();
+    }
+
+    /// The ERROR that ends it: message, body, and whether it named a receipt.
+    pub(crate) async fn error(&mut self) -> (String, String, bool) {
+        loop {
+            if let Event::Closed(reason) = self.event().await {
+                let CloseReason::Error { frame, receipt } = reason else { panic!("{reason:?}") };
+                let message = frame.header("message").unwrap().into_owned();
+                let body = String::from_utf8(frame.body().to_vec()).unwrap();
+                return (message, body, receipt.is_some());
+            }
+        }
+    }
+
+    /// Leaves as agreed.
+    pub(crate) async fn disconnect(mut self) {
+        self.client.disconnect(Instant::now()).unwrap();
+        loop {
+            if let Event::Closed(reason) = self.event().await {
+                assert_eq!(reason, CloseReason::Disconnected);
+                return;
+            }
+        }
+    }
+}
+
+pub(crate) fn body(message: &Message) -> String {
+    String::from_utf8(message.body().to_vec()).unwrap()
+}
+
+pub(crate) fn is_redelivered(message: &Message) -> bool {
+    message.headers().get("redelivered").as_deref() == Some("true")
+}

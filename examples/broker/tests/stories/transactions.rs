@@ -1,0 +1,88 @@
+//! Transactions: all of it or nothing.
+
+use stomp_proto::client::{
+    AckMode, AckRequest, EndTransaction, SendRequest, SubscribeRequest, Transaction,
+};
+
+use crate::support::{Peer, body, is_redelivered, start};
+
+async fn commit(peer: &mut Peer, transaction: Transaction) {
+    let receipt = peer.client.next_receipt();
+    peer.client.commit(EndTransaction::new(transaction).receipt(receipt)).unwrap();
+    peer.receipt().await;
+}
+
+#[tokio::test]
+async fn what_is_sent_in_a_transaction_comes_with_its_commit() {
+    let broker = start().await;
+    let (mut peer, mut other) = (broker.client().await, broker.client().await);
+    other.subscribe(SubscribeRequest::new("/queue/a")).await;
+    let transaction = peer.client.begin().unwrap();
+    for number in ["1", "2"] {
+        peer.request(SendRequest::new("/queue/a").transaction(&transaction).body(number)).await;
+    }
+    other.quiet().await;
+    commit(&mut peer, transaction).await;
+    assert_eq!(other.bodies(2).await, ["1", "2"]);
+}
+
+#[tokio::test]
+async fn an_aborted_transaction_has_never_been() {
+    let broker = start().await;
+    let mut peer = broker.client().await;
+    peer.send("/queue/a", "open").await;
+    peer.client.subscribe(&SubscribeRequest::new("/queue/a").ack(AckMode::Client)).unwrap();
+    let message = peer.message().await;
+    let transaction = peer.client.begin().unwrap();
+    let token = message.token().unwrap();
+    peer.client.ack(AckRequest::new(&token).transaction(&transaction)).unwrap();
+    peer.request(SendRequest::new("/queue/a").transaction(&transaction).body("never")).await;
+    peer.client.abort(transaction).unwrap();
+    peer.quiet().await;
+    peer.disconnect().await;
+    let mut other = broker.client().await;
+    other.client.subscribe(&SubscribeRequest::new("/queue/a")).unwrap();
+    let message = other.message().await;
+    assert_eq!((&*body(&message), is_redelivered(&message)), ("open", true));
+    other.quiet().await;
+}
+
+#[tokio::test]
+async fn a_commit_settles_what_it_acknowledges() {
+    let broker = start().await;
+    let mut peer = broker.client().await;
+    for number in ["1", "2"] {
+        peer.send("/queue/a", number).await;
+    }
+    peer.client.subscribe(&SubscribeRequest::new("/queue/a").ack(AckMode::Client)).unwrap();
+    let (first, second) = (peer.message().await, peer.message().await);
+    let transaction = peer.client.begin().unwrap();
+    let (first, second) = (first.token().unwrap(), second.token().unwrap());
+    peer.client.ack(AckRequest::new(&first).transaction(&transaction)).unwrap();
+    peer.client.nack(AckRequest::new(&second).transaction(&transaction)).unwrap();
+    commit(&mut peer, transaction).await;
+    let message = peer.message().await;
+    assert_eq!((&*body(&message), is_redelivered(&message)), ("2", true));
+}
+
+#[tokio::test]
+async fn a_commit_that_fails_does_nothing() {
+    let broker = start().await;
+    let mut peer = broker.client().await;
+    peer.send("/queue/a", "open").await;
+    peer.client.subscribe(&SubscribeRequest::new("/queue/a").ack(AckMode::Client)).unwrap();
+    let token = peer.message().await.token().unwrap();
+    let transaction = peer.client.begin().unwrap();
+    peer.client.ack(AckRequest::new(&token).transaction(&transaction)).unwrap();
+    for destination in ["/queue/a", "/exchange/none"] {
+        let send = SendRequest::new(destination).transaction(&transaction).body("never");
+        peer.client.send(&send).unwrap();
+    }
+    peer.client.commit(transaction).unwrap();
+    assert_eq!(peer.error().await.0, "not_found");
+    let mut other = broker.client().await;
+    other.client.subscribe(&SubscribeRequest::new("/queue/a")).unwrap();
+    let message = other.message().await;
+    assert_eq!((&*body(&message), is_redelivered(&message)), ("open", true));
+    other.quiet().await;
+}
