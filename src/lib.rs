@@ -32,6 +32,7 @@
 //! use std::io::{ErrorKind, Read, Write};
 //! use std::time::{Duration, Instant};
 //!
+//! use bytes::Buf;
 //! use stomp_proto::Session;
 //!
 //! # trait Socket: Read + Write {
@@ -43,32 +44,48 @@
 //!     session: &mut S,
 //!     socket: &mut impl Socket,
 //!     mut handle: impl FnMut(&mut S, S::Event),
-//! ) -> std::io::Result<()> {
+//! ) {
 //!     let mut chunk = [0; 4096];
 //!     let mut open = true;
-//!     loop {
-//!         session.handle_timeout(Instant::now());
-//!         while let Some(event) = session.poll_event(Instant::now()) {
-//!             handle(session, event);
-//!         }
-//!         while bytes::Buf::has_remaining(session.outbox()) {
-//!             session.outbox().write_to(socket)?;
-//!         }
-//!         if session.is_finished() {
-//!             return Ok(());
+//!     while !session.is_finished() {
+//!         // Events until there are none; what is written makes room for more.
+//!         loop {
+//!             while let Some(event) = session.poll_event(Instant::now()) {
+//!                 handle(session, event);
+//!             }
+//!             if !session.outbox().has_remaining() {
+//!                 break;
+//!             }
+//!             if !matches!(session.outbox().write_to(socket), Ok(1..)) {
+//!                 session.handle_lost();
+//!             }
 //!         }
 //!         if session.wants_shutdown() && open {
-//!             socket.shut_down_writing()?;
 //!             open = false;
+//!             if socket.shut_down_writing().is_err() {
+//!                 session.handle_lost();
+//!             }
 //!         }
-//!         let wait = session.poll_timeout().map(|due| due.saturating_duration_since(Instant::now()));
-//!         socket.set_read_timeout(wait.map(|wait| wait.max(Duration::from_millis(1))))?;
-//!         match socket.read(&mut chunk) {
-//!             Ok(0) => session.handle_eof(),
-//!             Ok(read) => session.receive(&chunk[..read]),
-//!             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-//!             Err(_) => session.handle_lost(),
+//!         // Octets, or the time when something is due.
+//!         let due = session.poll_timeout();
+//!         let wait = due.map(|due| due.saturating_duration_since(Instant::now()));
+//!         let _ = socket.set_read_timeout(wait.map(|wait| wait.max(Duration::from_millis(1))));
+//!         if session.wants_read() {
+//!             match socket.read(&mut chunk) {
+//!                 Ok(0) => session.handle_eof(),
+//!                 Ok(read) => session.receive(&chunk[..read]),
+//!                 Err(error) => match error.kind() {
+//!                     ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {}
+//!                     _ => session.handle_lost(),
+//!                 },
+//!             }
+//!         } else if let Some(wait) = wait {
+//!             std::thread::sleep(wait);
+//!         } else {
+//!             // The application owes an answer, and has to wake this up: another story.
+//!             return;
 //!         }
+//!         session.handle_timeout(Instant::now());
 //!     }
 //! }
 //! ```

@@ -111,7 +111,7 @@ impl VersionSet {
         let Some(list) = accept_version else {
             return Self::of(&[Version::V1_0]);
         };
-        if list.trim_matches(BLANKS).is_empty() {
+        if list.split(',').all(|item| item.trim_matches(BLANKS).is_empty()) {
             return match empty {
                 EmptyAcceptVersion::NoVersion => Self::EMPTY,
                 EmptyAcceptVersion::Means1_0 => Self::of(&[Version::V1_0]),
@@ -217,7 +217,7 @@ mod tests {
             assert_eq!(VersionSet::accepted(None, empty), Version::V1_0.into());
             assert_eq!(VersionSet::accepted(Some("2.0"), empty), VersionSet::EMPTY);
         }
-        for value in ["", " ", "\t "] {
+        for value in ["", " ", "\t ", ",", " , "] {
             assert_eq!(accepted(value), None);
             assert_eq!(
                 VersionSet::accepted(Some(value), EmptyAcceptVersion::Means1_0),

@@ -16,12 +16,17 @@ use proptest::sample::select;
 use proptest::test_runner::Config;
 use stomp_proto::codec::{self, ContentLength, DecodeError, Decoder, EncodeError, Step, encode};
 use stomp_proto::frame::name;
-use stomp_proto::{Frame, Version};
+use stomp_proto::{Command, Frame, Version};
 use streams::{
     any_frames, built, can_carry, carried_frames, in_reads, mutated_streams, nasty_octets,
     read_sizes, setups, tight_limits, versions,
 };
 use support::{Item, Outcome, Plain, Setup, take_items};
+
+/// STOMP 1.2, "Value Encoding", and STOMP as CONNECT.
+fn escapes(command: Command) -> bool {
+    !matches!(command, Command::Connect | Command::Stomp | Command::Connected)
+}
 
 fn cases(cases: u32) -> Config {
     Config { cases, failure_persistence: None, ..Config::default() }
@@ -42,6 +47,14 @@ proptest! {
         if !announced && !expected.body.is_empty() {
             let len = expected.body.len().to_string();
             expected.headers.push((name::CONTENT_LENGTH.into(), len));
+        }
+        if version != Version::V1_0 && escapes(expected.command) {
+            let head = out[..].split(|octet| *octet == b'\n').skip(1);
+            for line in head.take_while(|line| !line.is_empty()) {
+                let colons = line.iter().filter(|octet| **octet == b':').count();
+                prop_assert_eq!(colons, 1, "{}", line.escape_ascii());
+                prop_assert!(!line.contains(&b'\r'), "{}", line.escape_ascii());
+            }
         }
         let setup = Setup { version: Some(version), ..Setup::default() };
         prop_assert_eq!(setup.outcome(&out), only(expected.clone()));
@@ -118,10 +131,38 @@ proptest! {
     fn nasty_octets_decode_as_the_naive_twin_says(setup in setups(), octets in nasty_octets()) {
         prop_assert_eq!(setup.outcome(&octets), naive::decode(&octets, &setup));
     }
+
+    #[test]
+    fn any_octets_decode_as_the_naive_twin_says(
+        setup in setups(),
+        octets in vec(any::<u8>(), 0..200),
+    ) {
+        prop_assert_eq!(setup.outcome(&octets), naive::decode(&octets, &setup));
+    }
 }
 
 proptest! {
     #![proptest_config(cases(1000))]
+
+    #[test]
+    fn a_version_holds_for_all_of_the_frame_that_is_being_received(
+        setup in setups(),
+        version in versions(),
+        octets in nasty_octets(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let (start, rest) = octets.split_at(cut.index(octets.len() + 1));
+        let mut decoder = Setup { version: None, ..setup.clone() }.decoder();
+        decoder.push(start);
+        prop_assume!(decoder.next_item() == Ok(None));
+        decoder.set_version(version);
+        decoder.push(rest);
+        let mut items = Vec::new();
+        let error = take_items(&mut decoder, &mut items).err();
+        let expected = Setup { version: Some(version), ..setup }.outcome(&octets);
+        prop_assert_eq!(items, expected.items);
+        prop_assert_eq!(error, expected.rest.err());
+    }
 
     /// requirement H-022
     #[test]

@@ -307,12 +307,12 @@ fn body_on_a_command_without() {
 fn head_of_a_frame_that_is_too_long_to_describe() {
     let limit = 16 << 20;
     let value = "x".repeat(limit);
-    let refusal = encoded(Command::Send, "k", &value, "", Version::V1_2);
+    let refusal = encoded(Command::Send, "k", &value, "", V1_2);
     assert_eq!(refusal, Err(EncodeError::HeadTooLong { limit }));
     let says = refusal.map_err(|error| error.to_string());
     assert_eq!(says, Err("head exceeds 16777216 octets".into()));
     let longest = &value["a:1\nk:\n".len()..];
-    assert_eq!(encoded(Command::Send, "k", longest, "", Version::V1_2), Ok(()));
+    assert_eq!(encoded(Command::Send, "k", longest, "", V1_2), Ok(()));
 }
 
 fn before() -> Vec<Item> {

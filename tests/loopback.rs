@@ -18,7 +18,9 @@ use stomp_proto::client::{
     AckMode, AckRequest, EndTransaction, Event, SendRequest, SubscribeRequest,
 };
 use stomp_proto::codec::DecodeErrorKind;
-use stomp_proto::{Client, ClientConfig, CloseReason, ProtocolError, Session};
+use stomp_proto::{
+    Client, ClientConfig, CloseReason, ProtocolError, Server, ServerConfig, Session,
+};
 
 const QUEUE: &str = "/queue/a";
 
@@ -80,6 +82,39 @@ fn the_receipt_of_disconnect_comes_behind_all_that_was_to_be_written() -> Outcom
                 other => return Err(format!("unexpected {other:?}").into()),
             }
         }
+        assert_eq!(join(broker)?.closed, Some(CloseReason::Disconnected));
+        Ok(())
+    })
+}
+
+/// A server whose outbox is full reads no further frame, and goes on when it has been written.
+#[test]
+fn a_full_outbox_holds_nothing_up_for_good() -> Outcome<()> {
+    in_time(|| {
+        let (mut near, far) = sockets()?;
+        let broker = thread::spawn(move || {
+            let mut config = ServerConfig::default();
+            config.limits = patient();
+            config.limits.max_outbox_len = 0;
+            let mut driver = Driver::new(Server::new(config, Instant::now()), far)?;
+            let mut broker = Broker::default();
+            while let Some(event) = driver.next_event() {
+                broker.handle(event, driver.session())?;
+            }
+            Ok(broker.seen)
+        });
+        near.write_all(
+            b"CONNECT\naccept-version:1.2\nhost:h\n\n\0\
+            SUBSCRIBE\nid:0\ndestination:/queue/a\nreceipt:1\n\n\0\
+            SEND\ndestination:/queue/a\nreceipt:2\n\nhi\0\
+            DISCONNECT\nreceipt:3\n\n\0",
+        )?;
+        near.shutdown(Shutdown::Write)?;
+        let mut answer = String::new();
+        near.read_to_string(&mut answer)?;
+        let commands: Vec<_> =
+            answer.split_terminator('\0').filter_map(|it| it.lines().next()).collect();
+        assert_eq!(commands, ["CONNECTED", "RECEIPT", "MESSAGE", "RECEIPT", "RECEIPT"]);
         assert_eq!(join(broker)?.closed, Some(CloseReason::Disconnected));
         Ok(())
     })

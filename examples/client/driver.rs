@@ -66,10 +66,11 @@ impl<S: Session<Instant = Instant>> Driver<S> {
         self.error.as_ref()
     }
 
-    /// Writes what there is to write, then waits for input or the next deadline.
+    /// Writes; if there is nothing to write or no room for it, waits for input or the next deadline.
     fn exchange(&mut self) -> io::Result<()> {
-        if self.session.outbox().has_remaining() {
-            self.write()?;
+        if self.session.outbox().has_remaining() && self.write()? > 0 {
+            // An event that waited for an emptier outbox comes before input.
+            return Ok(());
         }
         if self.session.wants_shutdown() && !self.has_shut_down {
             self.has_shut_down = true;
@@ -78,19 +79,19 @@ impl<S: Session<Instant = Instant>> Driver<S> {
         if self.session.wants_read() {
             let wait = self.wait();
             self.socket.set_read_timeout(wait)?;
-            self.read().map(drop).or_else(unless_passing)
+            self.read().or_else(unless_passing)?;
         } else {
             thread::sleep(PATIENCE);
-            Ok(())
         }
+        Ok(())
     }
 
-    /// Writes what the socket has room for.
-    fn write(&mut self) -> io::Result<()> {
+    /// Writes what the socket has room for; the number of octets.
+    fn write(&mut self) -> io::Result<usize> {
         self.socket.set_nonblocking(true)?;
         let written = self.session.outbox().write_to(&mut self.socket);
         self.socket.set_nonblocking(false)?;
-        written.map(drop).or_else(unless_passing)
+        written.or_else(unless_passing)
     }
 
     /// How long to wait for input; `None`: as long as it takes.
@@ -124,11 +125,11 @@ impl<S: Session<Instant = Instant>> Driver<S> {
     }
 }
 
-/// Takes it as no error that nothing could be written or read for now.
-fn unless_passing(error: io::Error) -> io::Result<()> {
+/// Takes it as no error that no octet could be written or read for now.
+fn unless_passing(error: io::Error) -> io::Result<usize> {
     match error.kind() {
         // A read that timed out is the first on Unix and the second on Windows.
-        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => Ok(()),
+        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => Ok(0),
         _ => Err(error),
     }
 }

@@ -19,7 +19,7 @@ ADDR is HOST:PORT. Without BODY, it is read from standard input.
     subscribe  Acknowledges each message when it is printed.
 
 Options:
-    --host VHOST          The virtual host. Default: the host of ADDR.
+    --host VHOST          The virtual host. Default: the host of ADDR. RabbitMQ wants /.
     --login LOGIN         The user.
     --passcode PASSCODE   The user's password. Better in the environment, as STOMP_PASSCODE: other
                           users can see the arguments of a process.

@@ -2,6 +2,7 @@
 
 use core::error::Error;
 use core::time::Duration;
+use std::io;
 
 use stomp_proto::client::{
     AckMode, AckRequest, Connected, EndTransaction, Event, Message, ReceiptId, SendRequest,
@@ -18,7 +19,7 @@ const BILLS: &str = "/queue/bills";
 /// One note in three spellings, of which 1.2 can carry the first, 1.1 the second, 1.0 the third.
 const NOTES: [&str; 3] = ["4:30\r\nno milk", "4:30\nno milk", "4:30, no milk"];
 
-/// How long it stays when all is done: long enough for heart-beats.
+/// How long the waiter stays when all is done: long enough for heart-beats.
 const REST: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Default)]
@@ -81,7 +82,7 @@ impl Waiter {
     fn bring_order(
         &mut self,
         client: &mut Client<Duration>,
-        mut note: impl FnMut(String) -> std::io::Result<()>,
+        mut note: impl FnMut(String) -> io::Result<()>,
     ) -> Result<(), Box<dyn Error>> {
         let receipt = client.next_receipt();
         for text in NOTES {
@@ -90,9 +91,10 @@ impl Waiter {
             match client.send(&order) {
                 // Nothing was queued: the session goes on as if it had not been asked.
                 Err(UsageError::Encode(error)) => note(format!("refused {text:?}: {error}"))?,
-                sent => {
+                Err(error) => return Err(error.into()),
+                Ok(()) => {
                     self.order = Some(receipt);
-                    return Ok(sent?);
+                    return Ok(());
                 }
             }
         }

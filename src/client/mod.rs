@@ -72,9 +72,7 @@ pub use crate::frame::AckMode;
 pub use transaction::{EndTransaction, Transaction};
 
 use crate::session::link::Link;
-use crate::session::{
-    Agreement, Bound, CloseReason, Instant, Limit, Outbox, Session, Timer, UsageError,
-};
+use crate::session::{Agreement, Bound, CloseReason, Instant, Limit, Outbox, Session, UsageError};
 use crate::{Command, Version};
 use config::Terms;
 use receipts::Receipts;
@@ -91,8 +89,6 @@ pub struct Client<I> {
     state: State,
     terms: Terms,
     epoch: Epoch,
-    /// Whether an answer was due and has not been found yet in what was received.
-    is_overdue: bool,
     receipts: Receipts,
     subscriptions: Subscriptions,
     /// The last that was begun; counts on from session to session.
@@ -175,7 +171,6 @@ impl<I: Instant> Client<I> {
             state: State::Connecting,
             terms,
             epoch: Epoch::FIRST,
-            is_overdue: false,
             receipts,
             subscriptions,
             transactions: 0,
@@ -196,6 +191,13 @@ impl<I: Instant> Client<I> {
     /// One that an ERROR named as failed is no longer among them.
     pub fn unconfirmed(&self) -> impl Iterator<Item = Unconfirmed> {
         self.receipts.unconfirmed(self.link.sent().left())
+    }
+
+    /// Whether a request still finds room in the outbox. What was refused for lack of it can be tried
+    /// again when the outbox was written from.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        !self.link.is_full()
     }
 
     /// The version of the session; `None` before CONNECTED.
@@ -250,7 +252,6 @@ impl<I: Instant> Session for Client<I> {
                     return Some(event);
                 }
             },
-            Ok(None) if self.is_overdue => CloseReason::TimedOut,
             Ok(None) => {
                 self.link.rest();
                 return None;
@@ -267,14 +268,7 @@ impl<I: Instant> Session for Client<I> {
     }
 
     fn handle_timeout(&mut self, now: I) {
-        match self.link.handle_timeout(now) {
-            Some(Timer::Connect | Timer::Disconnect) => self.is_overdue = true,
-            Some(Timer::Silence) => {
-                self.link.close(CloseReason::PeerSilent);
-                self.link.look(now);
-            }
-            Some(Timer::Beat | Timer::Close) | None => {}
-        }
+        self.link.handle_timeout(now);
     }
 
     fn handle_eof(&mut self) {

@@ -273,7 +273,7 @@ impl<I: Instant> Client<I> {
     /// The version under which a request is written, if one is taken.
     #[inline]
     fn ready(&self) -> Result<Version, UsageError> {
-        if self.link.is_closed() {
+        if self.link.is_closed() || self.link.is_lost() {
             return Err(UsageError::Closed);
         }
         self.state.ready()

@@ -84,7 +84,6 @@ impl<I: Instant> Client<I> {
         // What lies behind it in the inbox already follows the new rules.
         self.link.connected(version, heart_beat);
         self.state = State::Connected(version);
-        self.is_overdue = false;
         let not_renewed = self.renew_subscriptions(version);
         Ok(Event::Connected(Connected::new(frame, version, heart_beat, not_renewed)))
     }

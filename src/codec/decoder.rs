@@ -1,5 +1,7 @@
 //! A scanner with an inbox: owned frames out.
 
+use core::fmt;
+
 use bytes::{Buf, Bytes, BytesMut};
 
 use super::scanner::{Body, Found, Layout};
@@ -23,7 +25,6 @@ use crate::{Command, Frame, Version};
 /// decoder.finish()
 /// # }
 /// ```
-#[derive(Debug)]
 pub struct Decoder {
     scanner: Scanner,
     inbox: BytesMut,
@@ -48,9 +49,10 @@ impl Decoder {
 
     /// Sets the version whose rules the frames from here on follow.
     ///
-    /// Before it is set nothing is unescaped or trimmed, and the smaller limits hold. Octets that
-    /// were pushed already but not taken as items follow the new rules: set it between CONNECTED
-    /// and the frame behind it.
+    /// Before it is set nothing is unescaped or trimmed, and the smaller limits hold, but not for the
+    /// body of an ERROR: a server that decodes without a session asks for the
+    /// [command](Self::command). Octets that were pushed already but not taken as items follow the
+    /// new rules: set it between CONNECTED and the frame behind it.
     pub fn set_version(&mut self, version: Version) {
         self.scanner.set_version(version);
     }
@@ -75,7 +77,8 @@ impl Decoder {
         self.inbox.is_empty() && self.scanner.is_between()
     }
 
-    /// The inbox, to read into without a copy: append to it, and leave what it holds.
+    /// The inbox, to read into without a copy: append to it, and leave what it holds. After an error
+    /// nothing is taken from it any more.
     pub fn buffer(&mut self) -> &mut BytesMut {
         &mut self.inbox
     }
@@ -125,7 +128,7 @@ impl Decoder {
         }
     }
 
-    /// Takes the next frame, over line ends.
+    /// Takes the next frame, over line ends. Not by way of items: they would be moved once more.
     #[inline]
     pub(crate) fn next_frame(&mut self) -> Result<Option<Frame>, DecodeError> {
         loop {
@@ -141,8 +144,9 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// [`Truncated`](super::DecodeErrorKind::Truncated) inside a frame, or the error that ended
-    /// decoding before.
+    /// [`Truncated`](super::DecodeErrorKind::Truncated) if there are octets that were not taken as
+    /// items: inside a frame, once [`Decoder::next_item`] had no more. Or the error that ended decoding
+    /// before.
     pub fn finish(&self) -> Result<(), DecodeError> {
         self.scanner.finish(&self.inbox)
     }
@@ -161,5 +165,15 @@ impl Decoder {
         // The NUL.
         self.inbox.advance(1);
         Frame::new(layout.command, layout.form, self.scanner.spans(), head, body)
+    }
+}
+
+impl fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the octets: half a CONNECT among them holds a passcode.
+        f.debug_struct("Decoder")
+            .field("scanner", &self.scanner)
+            .field("buffered", &self.inbox.len())
+            .finish()
     }
 }

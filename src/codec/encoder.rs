@@ -31,7 +31,9 @@ const ROOM: usize = 64;
 ///
 /// What the version cannot carry; then `out` is as it was. NUL and an empty name on every version;
 /// CR on 1.0 and 1.1; on 1.0 LF, a colon in a name, a blank before a value; in CONNECT, STOMP and
-/// CONNECTED LF, CR, a colon in a name (STOMP 1.2, "Value Encoding").
+/// CONNECTED LF, CR, a colon in a name (STOMP 1.2, "Value Encoding"). A body where there must be none;
+/// a `content-length` that is not that of the body, which a received frame may have: one with blanks,
+/// or copied to a command without a body; a NUL in a body without it; a head of more than 16 MiB.
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -215,14 +217,6 @@ impl<'a> HeadWriter<'a> {
             ContentLength::Omit => {}
         }
         Ok(())
-    }
-
-    /// Ends a head that was written without a writer.
-    pub(crate) fn end(out: &'a mut BytesMut, body: &[u8], content_length: ContentLength) {
-        let mut head = Self::resume(out, Command::Message, Version::V1_2);
-        // It fails only if a NUL makes the header needed that is to be left out.
-        let _: Result<(), EncodeError> = head.announce(body, content_length);
-        head.finish();
     }
 
     /// Ends the head.

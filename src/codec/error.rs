@@ -87,7 +87,9 @@ impl fmt::Display for DecodeErrorKind {
             Self::BodyTooLong { limit } => write!(f, "body exceeds {limit} octets"),
             Self::MissingNul => f.write_str("no NUL behind the body"),
             Self::UnexpectedBody => f.write_str("body on a frame that must not have one"),
-            Self::TooManyEols { limit } => write!(f, "more than {limit} line ends before CONNECT"),
+            Self::TooManyEols { limit } => {
+                write!(f, "more than {limit} line ends before the handshake")
+            }
             Self::Truncated => f.write_str("stream ended inside a frame"),
         }
     }

@@ -53,7 +53,7 @@ pub(super) struct Head {
     pub(super) command: Option<Command>,
     pub(super) spans: Vec<Span>,
     /// Of the first `content-length`.
-    pub(super) content_length: Option<ContentLength>,
+    pub(super) content_length: Option<Announced>,
     escapes: Escapes,
     /// Whether the head holds a backslash.
     has_backslash: bool,
@@ -63,7 +63,7 @@ pub(super) struct Head {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ContentLength {
+pub(super) struct Announced {
     pub(super) octets: u64,
     /// Where the value stands.
     pub(super) at: usize,
@@ -96,6 +96,8 @@ impl Line {
     /// Whether it is `name:value` with nothing in it that needs a closer look.
     #[inline]
     fn is_plain(self) -> bool {
+        // So that a missing colon is not taken for a near one.
+        const { assert!(MAX_HEAD_LEN < NO_COLON / 2) };
         let has_name = self.colon.wrapping_sub(self.start).wrapping_sub(1) < MAX_HEAD_LEN;
         has_name && !self.is_odd
     }
@@ -332,7 +334,7 @@ impl Head {
         let invalid = Fault::new(InvalidContentLength, at);
         let octets = value::decimal(value).ok_or(invalid)?;
         match self.content_length {
-            None => self.content_length = Some(ContentLength { octets, at }),
+            None => self.content_length = Some(Announced { octets, at }),
             // Two peers on the way could take different ones and see different frames.
             Some(first) if first.octets != octets => return Err(invalid),
             Some(_) => {}

@@ -131,11 +131,18 @@ impl Scanner {
         }
     }
 
-    /// Sets the version whose rules the frames from here on follow.
+    /// Sets the version whose rules the frames from here on follow, that which is being received
+    /// included.
     ///
-    /// Before it is set nothing is unescaped or trimmed, and the smaller limits hold.
+    /// Before it is set nothing is unescaped or trimmed, and the smaller limits hold, but not for the
+    /// body of an ERROR: a server that decodes without a session asks for the
+    /// [command](Self::command).
     pub fn set_version(&mut self, version: Version) {
         self.rules.version = Some(version);
+        if !self.has_failed() {
+            // What was seen of a frame was seen under other rules.
+            self.phase = Phase::Between;
+        }
     }
 
     /// Looks at the start of `buffer`.

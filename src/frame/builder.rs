@@ -1,15 +1,17 @@
 //! Frames made by hand rather than received.
 
+use core::fmt;
+
 use bytes::{BufMut, Bytes, BytesMut};
 use smallvec::SmallVec;
 
-use super::{Command, Form, Frame, Headers, Span};
+use super::{Command, Form, Frame, FrameRef, Headers, Span};
 
 /// Puts a frame together; see [`Frame::builder`].
 ///
 /// Nothing is refused here: what a frame of some version cannot carry,
 /// [`encode`](crate::codec::encode) refuses for that version.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use]
 pub struct FrameBuilder {
     command: Command,
@@ -68,6 +70,12 @@ impl FrameBuilder {
     #[must_use]
     pub fn build(self) -> Frame {
         Frame::new(self.command, Form::Literal, &self.spans, self.head.freeze(), self.body)
+    }
+}
+
+impl fmt::Debug for FrameBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        FrameRef::new(self.command, self.headers(), &self.body).fmt(f)
     }
 }
 

@@ -295,6 +295,11 @@ mod tests {
         assert!(!shown.contains("hush"), "{shown}");
         assert!(shown.contains("\"passcode\": \"…\""), "{shown}");
         assert!(shown.contains("\"login\": \"u\""), "{shown}");
+        let building = Frame::builder(Command::Connect).header("passcode", "hush3");
+        assert!(!format!("{building:?}").contains("hush"), "{building:?}");
+        let mut decoder = crate::codec::Decoder::new(crate::codec::DecoderConfig::default());
+        decoder.push(b"CONNECT\npasscode:hush4");
+        assert!(!format!("{decoder:?}").contains("hush"), "{decoder:?}");
         let long = Frame::builder(Command::Send).body(alloc::vec![0; 1000]).build();
         assert!(format!("{long:?}").ends_with("\"… (1000 octets) }"), "{long:?}");
     }

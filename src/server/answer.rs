@@ -16,7 +16,7 @@ impl<I: Instant, T> Server<I, T> {
     ///
     /// # Errors
     ///
-    /// [`UsageError::Closed`]; [`UsageError::NotConnected`] for a reply of another session;
+    /// [`UsageError::Closed`]; [`UsageError::NotConnected`] if no CONNECT waits for an answer;
     /// [`UsageError::Encode`] and [`UsageError::OwnedHeader`] for what CONNECTED cannot carry.
     pub fn accept(
         &mut self,
@@ -74,7 +74,7 @@ impl<I: Instant, T> Server<I, T> {
     ///
     /// # Errors
     ///
-    /// [`UsageError::Closed`]; [`UsageError::NotConnected`] for a reply of another session.
+    /// [`UsageError::Closed`]; [`UsageError::NotConnected`] before CONNECTED.
     pub fn confirm(&mut self, reply: Reply) -> Result<(), Refused<Reply>> {
         match self.state {
             _ if self.link.is_closed() => return Err(Refused::new(UsageError::Closed, reply)),

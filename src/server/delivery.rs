@@ -1,5 +1,7 @@
 //! A message on its way to subscribers: built once, delivered to any number of sessions.
 
+use core::fmt;
+
 use bytes::{Bytes, BytesMut};
 
 use super::event::SendFrame;
@@ -17,7 +19,7 @@ use crate::{Command, Version};
 /// let delivery = Delivery::builder("/queue/a").header("redelivered", "false").body("hello").build();
 /// let for_another_session = delivery.clone();
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Delivery {
     pub(super) message_id: Option<Text>,
     pub(super) ack_id: Option<Text>,
@@ -53,6 +55,9 @@ pub struct DeliveryBuilder {
     body: Bytes,
 }
 
+/// Octets of a body that are copied rather than keep a read buffer.
+const COPIED: usize = 64 << 10;
+
 impl Delivery {
     /// Starts a message that came to `destination`.
     pub fn builder(destination: impl AsRef<str>) -> DeliveryBuilder {
@@ -61,6 +66,9 @@ impl Delivery {
 
     /// Starts with what a SEND carries: destination, body, and every header but those that the
     /// server owns.
+    ///
+    /// A body of up to 64 KiB is copied out of the read buffer that it came in: a message that waits
+    /// in a queue would keep all of that.
     pub fn relay(send: &SendFrame) -> DeliveryBuilder {
         let headers = send.headers();
         let destination = headers.find(name::DESTINATION).map(Header::value_octets);
@@ -68,7 +76,10 @@ impl Delivery {
         for header in headers.iter().filter(|header| !is_owned(header.raw_name())) {
             builder.head.push(&header.name_octets(), &header.value_octets());
         }
-        builder.body(send.body().clone())
+        builder.body(match send.body() {
+            body if body.len() <= COPIED => Bytes::copy_from_slice(body),
+            body => body.clone(),
+        })
     }
 
     pub(super) fn tail(&self, version: Version) -> Result<&Tail, EncodeError> {
@@ -139,13 +150,22 @@ impl DeliveryBuilder {
         let content_length = if omittable { content_length } else { ContentLength::Automatic };
         let tails = if head.headers().iter().all(HeadWriter::is_plain_everywhere) {
             let mut octets = head.into_lines();
-            HeadWriter::end(&mut octets, &body, content_length);
+            end_head(&mut octets, &body, content_length);
             Tails::Same(Tail { octets: octets.freeze(), dropped: 0 })
         } else {
             let tail = |version| write_tail(head.headers(), &body, content_length, version);
             Tails::PerVersion(Version::ALL.map(tail))
         };
         Delivery { message_id, ack_id, tails, body }
+    }
+}
+
+impl fmt::Debug for Delivery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Delivery")
+            .field("message_id", &self.message_id)
+            .field("body_len", &self.body.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -166,8 +186,16 @@ fn write_tail(
             Err(_) => dropped += 1,
         }
     }
-    HeadWriter::end(&mut octets, body, content_length);
+    end_head(&mut octets, body, content_length);
     Ok(Tail { octets: octets.freeze(), dropped })
+}
+
+/// Writes what is behind the headers, in every version alike.
+fn end_head(octets: &mut BytesMut, body: &[u8], content_length: ContentLength) {
+    let mut head = HeadWriter::resume(octets, Command::Message, Version::V1_2);
+    // It fails only where a NUL needs the header that is to be left out, which was seen to.
+    let _: Result<(), EncodeError> = head.announce(body, content_length);
+    head.finish();
 }
 
 /// The headers of a MESSAGE that are never taken over from a SEND.

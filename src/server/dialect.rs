@@ -29,7 +29,8 @@ pub struct Dialect {
     pub ack_on_1_0: AckScope,
     /// ACK or NACK of 1.1 without `subscription`, as `Net::Stomp` sends it: taken as on 1.0.
     pub ack_without_subscription: Tolerance,
-    /// ACK or NACK of a delivery that was made here but is no longer open: ignored.
+    /// ACK or NACK of a delivery that was made here but is no longer open: ignored. Of ids that the
+    /// application chose, the last 4,096 that were settled are known.
     pub ack_of_settled: Tolerance,
     /// A header that the version of the session cannot carry, in a delivery: dropped.
     pub unrepresentable_header: Tolerance,

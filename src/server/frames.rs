@@ -104,7 +104,7 @@ impl<I: Instant, T> Server<I, T> {
             _ => {}
         }
         let heart_beat = self.offered_heart_beat(version, &frame)?;
-        self.link.stop_timer(Timer::Connect);
+        self.link.answered(Timer::Connect);
         self.state = State::Answering(Handshake { version, heart_beat });
         let heart_beat = heart_beat.unwrap_or_default();
         let frame = ConnectFrame { frame, version, heart_beat };
@@ -162,6 +162,7 @@ impl<I: Instant, T> Server<I, T> {
                 let held: Vec<_> = self.transactions.end_all().collect();
                 self.give_back(&held);
                 self.state = State::Closing(version);
+                self.link.stop_listening();
                 Ok(Some(Event::Disconnect { frame, reply: reply(receipt, Answers::Disconnect) }))
             }
             command => Err(ProtocolError::UnexpectedFrame(command)),

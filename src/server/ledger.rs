@@ -3,7 +3,7 @@
 //! A slab, so that any delivery is found by its number at once, with a list through it for each
 //! subscription, so that a cumulative ACK costs what it settles and no more.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
@@ -45,7 +45,9 @@ pub(super) struct Ledger<T> {
     by_message_id: BTreeMap<(Text, u64), Index>,
     by_ack_id: BTreeMap<Text, Index>,
     /// Chosen ids that were settled not long ago.
-    settled: VecDeque<Text>,
+    settled: BTreeSet<Text>,
+    /// The same, oldest first.
+    by_age: VecDeque<Text>,
 }
 
 /// A place in the slab.
@@ -109,7 +111,7 @@ pub(super) enum Found {
 pub(super) const ACK_PREFIX: &str = "a";
 
 /// How many settled ids of the application's choice are remembered.
-const REMEMBERED: usize = 256;
+const REMEMBERED: usize = 4096;
 
 impl<T> Ledger<T> {
     pub(super) fn new() -> Self {
@@ -120,12 +122,20 @@ impl<T> Ledger<T> {
             next_tag: 1,
             by_message_id: BTreeMap::new(),
             by_ack_id: BTreeMap::new(),
-            settled: VecDeque::new(),
+            settled: BTreeSet::new(),
+            by_age: VecDeque::new(),
         }
     }
 
     pub(super) fn len(&self) -> usize {
         self.open
+    }
+
+    /// Gives the memory of an empty slab back.
+    pub(super) fn shrink(&mut self) {
+        if self.open == 0 {
+            (self.slots, self.free) = (Vec::new(), None);
+        }
     }
 
     /// Draws the number of a delivery that is settled at once.
@@ -336,8 +346,7 @@ impl<T> Ledger<T> {
     }
 
     fn if_remembered(&self, id: &str) -> Found {
-        let is_remembered = self.settled.iter().any(|settled| **settled == *id);
-        if is_remembered { Found::Settled } else { Found::Never }
+        if self.settled.contains(id) { Found::Settled } else { Found::Never }
     }
 
     fn ids(&self, index: Index) -> &Ids {
@@ -356,10 +365,15 @@ impl<T> Ledger<T> {
     }
 
     fn remember(&mut self, id: Text) {
-        if self.settled.len() == REMEMBERED {
-            self.settled.pop_front();
+        if !self.settled.insert(id.clone()) {
+            return;
         }
-        self.settled.push_back(id);
+        self.by_age.push_back(id);
+        if self.by_age.len() > REMEMBERED {
+            if let Some(oldest) = self.by_age.pop_front() {
+                self.settled.remove(&oldest);
+            }
+        }
     }
 
     fn entry(&self, index: Index) -> Option<&Entry<T>> {

@@ -35,7 +35,6 @@ use subscriptions::Subscriptions;
 use transactions::Transactions;
 
 use crate::frame::Text;
-use crate::session::Timer;
 use crate::session::link::Link;
 use crate::{
     Agreement, CloseReason, Instant, MalformedHeader, Outbox, Session, Version, VersionSet,
@@ -75,8 +74,6 @@ pub struct Server<I, T> {
     dialect: Dialect,
     link: Link<I>,
     state: State,
-    /// The time for CONNECT is over; it may be in the inbox, though.
-    is_overdue: bool,
     subscriptions: Subscriptions,
     ledger: Ledger<T>,
     transactions: Transactions,
@@ -98,7 +95,6 @@ impl<I: Instant, T> Server<I, T> {
             dialect,
             link: Link::new(limits, malformed, timing, now),
             state: State::AwaitConnect,
-            is_overdue: false,
             subscriptions: Subscriptions::new(),
             ledger: Ledger::new(),
             transactions: Transactions::new(),
@@ -124,6 +120,13 @@ impl<I: Instant, T> Server<I, T> {
         self.subscriptions.name(subscription)
     }
 
+    /// Whether a delivery still finds room in the outbox. What was refused for lack of it can be
+    /// tried again when the outbox was written from.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        !self.link.is_full()
+    }
+
     /// The number of open deliveries.
     #[must_use]
     pub fn unacknowledged(&self) -> usize {
@@ -147,6 +150,13 @@ impl<I: Instant, T> Server<I, T> {
             }
             (CloseReason::Eof, State::Closing(_)) => self.link.close(CloseReason::Disconnected),
             (reason, _) => self.link.close(reason),
+        }
+    }
+
+    /// Gives memory back when nothing has happened for a while.
+    fn rest(&mut self) {
+        if self.link.rest() && self.ledger.len() == 0 {
+            self.ledger.shrink();
         }
     }
 
@@ -195,7 +205,9 @@ impl<I: Instant, T> Session for Server<I, T> {
             if self.link.is_full() {
                 // Each frame may ask for a RECEIPT. A client reads on, though: if neither end did, each
                 // would wait for the other.
-                return None;
+                let reason = self.link.take_overdue()?;
+                self.link.close(reason);
+                continue;
             }
             match self.link.next_frame() {
                 Ok(Some(frame)) => match self.handle(frame) {
@@ -204,14 +216,11 @@ impl<I: Instant, T> Session for Server<I, T> {
                     Err(fault) => self.refuse(fault),
                 },
                 Ok(None) => {
-                    if let Some(fault) = self.early_fault() {
-                        self.refuse(fault);
-                    } else if self.is_overdue && self.state == State::AwaitConnect {
-                        self.link.close(CloseReason::TimedOut);
-                    } else {
-                        self.link.rest();
+                    let Some(fault) = self.early_fault() else {
+                        self.rest();
                         return None;
-                    }
+                    };
+                    self.refuse(fault);
                 }
                 Err(reason) => self.ended(reason),
             }
@@ -223,16 +232,7 @@ impl<I: Instant, T> Session for Server<I, T> {
     }
 
     fn handle_timeout(&mut self, now: I) {
-        match self.link.handle_timeout(now) {
-            // A client that has said DISCONNECT says nothing more.
-            Some(Timer::Silence) if matches!(self.state, State::Closing(_)) => {}
-            Some(Timer::Silence) => {
-                self.link.close(CloseReason::PeerSilent);
-                self.link.look(now);
-            }
-            Some(Timer::Connect) => self.is_overdue = true,
-            _ => {}
-        }
+        self.link.handle_timeout(now);
     }
 
     fn handle_eof(&mut self) {

@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 use super::SubscriptionId;
 use crate::HeartBeat;
@@ -9,6 +10,8 @@ use crate::frame::Text;
 
 /// The answer that a request is owed: RECEIPT through [`confirm`](super::Server::confirm), or ERROR
 /// through [`fail`](super::Server::fail), never both.
+///
+/// It is of one session, and is to be handed back to that: another would not know the difference.
 ///
 /// It is owed even if the client asked for no receipt: a subscription gets messages only when its
 /// SUBSCRIBE was confirmed, and a DISCONNECT that is not confirmed ends only with the connection.
@@ -28,7 +31,7 @@ pub(super) enum Answers {
     Other,
 }
 
-/// The answer that a CONNECT is owed: CONNECTED through [`accept`](super::Server::accept), or ERROR
+/// The answer that a CONNECT is owed (of one session, like [`Reply`]): CONNECTED through [`accept`](super::Server::accept), or ERROR
 /// through [`fail`](super::Server::fail).
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a CONNECT that is neither accepted nor failed is never answered"]
@@ -50,7 +53,7 @@ impl From<ConnectReply> for Option<Reply> {
 ///     .server("broker/1.0")
 ///     .heart_beat(HeartBeat { can_send: 10_000, wants: 10_000 });
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Accept {
     pub(super) session: String,
@@ -86,6 +89,19 @@ impl Accept {
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
+    }
+}
+
+impl fmt::Debug for Accept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the values of headers: a broker may answer a login with a token.
+        let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Accept")
+            .field("session", &self.session)
+            .field("server", &self.server)
+            .field("heart_beat", &self.heart_beat)
+            .field("headers", &names)
+            .finish()
     }
 }
 

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::ledger::List;
 use crate::frame::{AckMode, Text};
 
-/// Names a subscription of one session, live or ended. An id that the client uses again names
+/// Names a subscription of one session, live or ended, and nothing in another session. An id that the client uses again names
 /// another subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SubscriptionId(pub(super) u64);

@@ -121,16 +121,20 @@ impl HeartBeatTiming {
     /// How long after the last octet was sent a beat is due. Never at once, however early: the
     /// next one would be due at once as well.
     pub(crate) fn beat_after(&self, interval: Duration) -> Duration {
-        const SHORTEST: Duration = Duration::from_micros(500);
         let early = interval.checked_div(self.early_part).unwrap_or_default();
         interval.saturating_sub(early.min(self.early_most)).max(SHORTEST)
     }
 
-    /// How long after the last octet was received the peer counts as silent.
+    /// How long after the last octet was received the peer counts as silent. Not so long that a clock
+    /// could not add it.
     pub(crate) fn silent_after(&self, interval: Duration) -> Duration {
-        interval.saturating_mul(self.late_intervals).saturating_add(self.late_extra)
+        let late = interval.saturating_mul(self.late_intervals).saturating_add(self.late_extra);
+        late.clamp(SHORTEST, LONGEST)
     }
 }
+
+const SHORTEST: Duration = Duration::from_micros(500);
+const LONGEST: Duration = Duration::from_secs(400 * 24 * 3600);
 
 fn interval(can_send: u32, wants: u32) -> Option<Duration> {
     let both = can_send != 0 && wants != 0;

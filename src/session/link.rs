@@ -33,7 +33,17 @@ pub(crate) struct Link<I> {
     /// Whether nothing has happened since an earlier time.
     is_idle: bool,
     input: Input,
+    overdue: Option<Overdue>,
     end: Option<End>,
+}
+
+/// What the peer has failed to send in time, unless it is found in the inbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Overdue {
+    /// Its part of the handshake, or the last answer.
+    Answer,
+    /// Anything at all.
+    SignOfLife,
 }
 
 /// Whether heart-beats are sent.
@@ -62,6 +72,9 @@ struct End {
     lingered: bool,
 }
 
+/// No wait is longer: no number on the wire is, and every clock can add it.
+const LONGEST: Duration = Duration::from_millis(u32::MAX as u64);
+
 impl<I: Instant> Link<I> {
     pub(crate) fn new(
         limits: Limits,
@@ -69,6 +82,13 @@ impl<I: Instant> Link<I> {
         timing: HeartBeatTiming,
         now: I,
     ) -> Self {
+        // "Never" would be more than some clocks can add.
+        let mut limits = limits;
+        for timeout in
+            [&mut limits.connect_timeout, &mut limits.disconnect_timeout, &mut limits.close_timeout]
+        {
+            *timeout = (*timeout).min(LONGEST);
+        }
         let config = DecoderConfig { limits: limits.clone(), malformed_header };
         let mut timers = Timers::new();
         timers.set(Timer::Connect, now + limits.connect_timeout);
@@ -88,6 +108,7 @@ impl<I: Instant> Link<I> {
             examined: 0,
             is_idle: false,
             input: Input::Open,
+            overdue: None,
             end: None,
         }
     }
@@ -104,7 +125,7 @@ impl<I: Instant> Link<I> {
     /// look at the clock.
     pub(crate) fn connected(&mut self, version: Version, agreement: Agreement) {
         self.decoder.set_version(version);
-        self.timers.stop(Timer::Connect);
+        self.answered(Timer::Connect);
         self.agreement = agreement;
         self.beat_after = agreement.outgoing.map(|interval| self.timing.beat_after(interval));
         self.silent_after = agreement.incoming.map(|interval| self.timing.silent_after(interval));
@@ -117,8 +138,16 @@ impl<I: Instant> Link<I> {
         self.timers.stop(Timer::Beat);
     }
 
-    pub(crate) fn stop_timer(&mut self, timer: Timer) {
+    /// The answer came for which a timer was set.
+    pub(crate) fn answered(&mut self, timer: Timer) {
         self.timers.stop(timer);
+        self.overdue = None;
+    }
+
+    /// Nothing more is expected of the peer.
+    pub(crate) fn stop_listening(&mut self) {
+        self.silent_after = None;
+        self.timers.stop(Timer::Silence);
     }
 
     pub(crate) fn set_timer(&mut self, timer: Timer, deadline: I) {
@@ -170,7 +199,7 @@ impl<I: Instant> Link<I> {
 
     /// Whether so much waits to be written that the peer has to read some of it first.
     pub(crate) fn is_full(&self) -> bool {
-        self.outbox.remaining() > self.limits.max_outbox_len && !self.is_lost()
+        self.outbox.remaining() > self.limits.max_outbox_len
     }
 
     /// The octets that were received and not taken as a frame.
@@ -187,7 +216,7 @@ impl<I: Instant> Link<I> {
     #[inline]
     pub(crate) fn next_frame(&mut self) -> Result<Option<Frame>, CloseReason> {
         self.examined = 0;
-        if self.decoder.is_at_rest() && self.input == Input::Open {
+        if self.decoder.is_at_rest() && self.input == Input::Open && self.overdue.is_none() {
             return Ok(None);
         }
         match self.decoder.next_frame() {
@@ -197,11 +226,19 @@ impl<I: Instant> Link<I> {
         }
         self.examined = self.decoder.buffered();
         match (self.input, self.decoder.finish()) {
-            (Input::Open, _) => Ok(None),
+            (Input::Open, _) => self.take_overdue().map_or(Ok(None), Err),
             (Input::Lost, _) => Err(CloseReason::Lost),
             (Input::Ended, Ok(())) => Err(CloseReason::Eof),
             (Input::Ended, Err(error)) => Err(CloseReason::Protocol(error.into())),
         }
+    }
+
+    /// The end that is due because the peer did not do something in time.
+    pub(crate) fn take_overdue(&mut self) -> Option<CloseReason> {
+        Some(match self.overdue.take()? {
+            Overdue::Answer => CloseReason::TimedOut,
+            Overdue::SignOfLife => CloseReason::PeerSilent,
+        })
     }
 
     // ---- output
@@ -232,8 +269,8 @@ impl<I: Instant> Link<I> {
     /// Whether a request or delivery still finds room.
     #[inline]
     pub(crate) fn check_room(&self) -> Result<(), UsageError> {
-        let most = self.limits.max_outbox_len;
-        if self.outbox.remaining() > most {
+        if self.is_full() {
+            let most = self.limits.max_outbox_len;
             return Err(UsageError::LimitExceeded(Limit { what: Bound::OutboxOctets, most }));
         }
         Ok(())
@@ -245,11 +282,9 @@ impl<I: Instant> Link<I> {
     #[inline]
     pub(crate) fn look(&mut self, now: I) {
         let now = now.max(self.looked);
-        if self.end.is_some() {
-            self.decoder.buffer().clear();
-            if !self.timers.is_set(Timer::Close) {
-                self.timers.set(Timer::Close, now + self.limits.close_timeout);
-            }
+        let is_disconnecting = self.timers.is_set(Timer::Disconnect);
+        if self.end.is_some() || self.input == Input::Ended || is_disconnecting {
+            self.see_to_the_end(now);
         }
         let (received, left) = (self.decoder.received(), self.outbox.left());
         if received != self.received || left != self.left {
@@ -264,6 +299,7 @@ impl<I: Instant> Link<I> {
             self.await_beat(now);
         } else {
             if received != self.received {
+                self.overdue = self.overdue.filter(|overdue| *overdue == Overdue::Answer);
                 self.await_silence(now);
             }
             // It may have left right after the last look. Beating too early does no harm.
@@ -278,41 +314,86 @@ impl<I: Instant> Link<I> {
         self.timers.next().filter(|_| !self.is_finished())
     }
 
-    /// Whether a deadline of the session's own has passed; heart-beats and lingering are seen to.
-    pub(crate) fn handle_timeout(&mut self, now: I) -> Option<Timer> {
+    /// Acts on the deadlines that have passed. An end that is due with one of them comes when the
+    /// inbox has been looked through.
+    pub(crate) fn handle_timeout(&mut self, now: I) {
         self.look(now);
         let now = self.looked;
         if self.timers.has_expired(Timer::Close, now) {
             self.linger_no_longer();
         }
         if self.timers.has_expired(Timer::Beat, now) {
-            // Octets that wait to be written are a sign of life once they are.
-            let is_due = !self.outbox.has_remaining() || self.timing.beats == Beats::Always;
-            if is_due && !self.is_lost() {
-                self.outbox.beat();
-            }
+            self.beat();
             self.await_beat(now);
         }
         if self.timers.has_expired(Timer::Silence, now) {
-            if self.wants_read() {
-                self.timers.stop(Timer::Silence);
-                return Some(Timer::Silence);
-            }
-            // We did not listen.
-            self.await_silence(now);
+            self.hear_nothing(now);
         }
-        let expired = |timer: &Timer| self.timers.has_expired(*timer, now);
-        let timer = [Timer::Connect, Timer::Disconnect].into_iter().find(expired)?;
-        self.timers.stop(timer);
-        Some(timer)
+        for timer in [Timer::Connect, Timer::Disconnect] {
+            if self.timers.has_expired(timer, now) {
+                self.timers.stop(timer);
+                self.overdue = Some(Overdue::Answer);
+            }
+        }
     }
 
-    /// Gives memory back when nothing has happened for a while.
-    pub(crate) fn rest(&mut self) {
+    fn beat(&mut self) {
+        // Octets that wait to be written are a sign of life once they are; a beat among them will be.
+        let is_due = match self.timing.beats {
+            Beats::WhenIdle => !self.outbox.has_remaining(),
+            Beats::Always => !self.outbox.ends_with_beat(),
+        };
+        if is_due && !self.is_lost() {
+            self.outbox.beat();
+        }
+    }
+
+    fn hear_nothing(&mut self, now: I) {
+        let grace = self.timing.late_extra.min(LONGEST);
+        let was_overslept = self.timers.has_expired_by(Timer::Silence, now, grace);
+        self.timers.stop(Timer::Silence);
+        match self.input {
+            Input::Open if !self.wants_read() => self.await_silence(now), // We did not listen.
+            // Whoever comes so late may not have read yet what came meanwhile.
+            Input::Open if was_overslept => self.timers.set(Timer::Silence, now + grace),
+            Input::Open => self.overdue = Some(Overdue::SignOfLife),
+            Input::Ended | Input::Lost => {}
+        }
+    }
+
+    /// Sees that a peer that is to go, and one that has ended its stream but still has to read, get on
+    /// with it.
+    #[cold]
+    fn see_to_the_end(&mut self, now: I) {
+        if self.end.is_some() {
+            self.decoder.buffer().clear();
+        }
+        if self.outbox.left() != self.left {
+            let Limits { close_timeout, disconnect_timeout, .. } = self.limits;
+            for (timer, after) in
+                [(Timer::Close, close_timeout), (Timer::Disconnect, disconnect_timeout)]
+            {
+                // It reads, slowly.
+                if self.timers.is_set(timer) {
+                    self.timers.set(timer, self.looked + after);
+                }
+            }
+        }
+        let is_stalled = self.input == Input::Ended && self.outbox.has_remaining();
+        if self.end.is_none() && !is_stalled {
+            self.timers.stop(Timer::Close);
+        } else if !self.timers.is_set(Timer::Close) {
+            self.timers.set(Timer::Close, now + self.limits.close_timeout);
+        }
+    }
+
+    /// Gives memory back when nothing has happened for a while, and says whether that is so.
+    pub(crate) fn rest(&mut self) -> bool {
         if self.is_idle {
             self.decoder.shrink();
             self.outbox.shrink();
         }
+        self.is_idle
     }
 
     #[inline]
@@ -366,10 +447,16 @@ impl<I: Instant> Link<I> {
     }
 
     fn linger_no_longer(&mut self) {
-        self.timers.stop_all();
-        self.outbox.discard();
-        if let Some(end) = &mut self.end {
-            end.lingered = true;
+        match &mut self.end {
+            Some(end) => {
+                end.lingered = true;
+                self.timers.stop_all();
+                self.outbox.discard();
+            }
+            None => {
+                self.timers.stop(Timer::Close);
+                self.handle_lost();
+            }
         }
     }
 }

@@ -61,7 +61,8 @@ pub trait Session {
     /// What to write.
     fn outbox(&mut self) -> &mut Outbox;
 
-    /// The next event; `None`: nothing more without new input, time, or room in the outbox.
+    /// The next event; `None`: nothing more without new input, time, room in the outbox, or an answer
+    /// of the application.
     ///
     /// Reads frames up to and including the first that makes an event, so that the state of the
     /// session is never ahead of the event in your hand.
@@ -71,7 +72,8 @@ pub trait Session {
     fn poll_timeout(&self) -> Option<Self::Instant>;
 
     /// Acts on the deadlines that have passed. Early or late is fine; it leaves a later deadline or
-    /// none.
+    /// none. Receive first what has come: when a session should have been called long ago, it gives
+    /// the peer a little more time, once.
     fn handle_timeout(&mut self, now: Self::Instant);
 
     /// The peer has ended its stream. What it sent before is still delivered.

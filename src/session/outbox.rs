@@ -34,7 +34,7 @@ pub struct Outbox {
 }
 
 /// One frame or heart-beat, which is one message where messages have bounds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct OutgoingFrame {
     /// Its octets.
     pub bytes: Bytes,
@@ -117,6 +117,12 @@ impl Outbox {
     pub(crate) fn beat(&mut self) {
         self.tail.put_u8(b'\n');
         self.commit(1);
+    }
+
+    /// Whether the last that is queued is a heart-beat.
+    pub(crate) fn ends_with_beat(&self) -> bool {
+        // A frame is longer; the rest of one is its NUL.
+        self.frames.back() == Some(&1) && self.tail.last() == Some(&b'\n')
     }
 
     /// Drops everything: the transport is dead.
@@ -211,6 +217,16 @@ impl Buf for Outbox {
         };
         self.leave(len);
         bytes
+    }
+}
+
+impl fmt::Debug for OutgoingFrame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the octets, as below.
+        f.debug_struct("OutgoingFrame")
+            .field("len", &self.bytes.len())
+            .field("is_text", &self.is_text)
+            .finish_non_exhaustive()
     }
 }
 

@@ -60,6 +60,11 @@ impl<I: Instant> Timers<I> {
         self.read(timer).is_some_and(|deadline| deadline <= now)
     }
 
+    /// Whether the deadline lies back by more than that.
+    pub(crate) fn has_expired_by(&self, timer: Timer, now: I, by: Duration) -> bool {
+        self.read(timer).is_some_and(|deadline| deadline + by < now)
+    }
+
     /// The earliest deadline.
     pub(crate) fn next(&self) -> Option<I> {
         self.deadlines.iter().flatten().min().copied()

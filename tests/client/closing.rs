@@ -1,5 +1,6 @@
 //! How a session ends: DISCONNECT, ERROR, and what is left to do for the driver.
 
+use bytes::Buf;
 use stomp_proto::client::SendRequest;
 use stomp_proto::{CloseReason, ProtocolError, Session, UsageError};
 
@@ -169,6 +170,32 @@ fn a_clock_that_goes_backwards_does_no_harm() {
     app.at(500);
     assert_eq!(app.told(), NOTHING);
     assert_eq!(app.deadline(), Some(6000));
+}
+
+/// What is written slowly is written; the broker cannot answer before it has read.
+#[test]
+fn the_time_for_the_last_answer_counts_from_the_last_octet_that_left() {
+    let mut app = App::connected(V1_2);
+    app.client.send(&SendRequest::new("/q").body(vec![b'x'; 10_000])).unwrap();
+    app.client.disconnect(app.now).unwrap();
+    for second in 1..=10 {
+        app.at(4000 * second);
+        let written = app.client.outbox().remaining().min(1100);
+        app.client.outbox().advance(written);
+        assert_eq!(app.told(), NOTHING);
+    }
+    assert_eq!(app.written(), NOTHING);
+    assert_eq!(app.deadline(), Some(45_000));
+    app.at(45_000);
+    assert_eq!(app.told(), ["CLOSED peer did not answer in time"]);
+}
+
+#[test]
+fn no_request_is_taken_when_there_is_nobody_to_write_it_to() {
+    let mut app = App::connected(V1_2);
+    app.client.handle_lost();
+    assert_eq!(app.client.send(&SendRequest::new("/q")), Err(UsageError::Closed));
+    assert_eq!(app.told(), ["CLOSED connection was lost"]);
 }
 
 /// Field case B126: a client may also just go.

@@ -75,8 +75,8 @@ fn beats_are_sent_early_and_counted_from_the_last_octet_that_left() {
     app.at(8499);
     assert_eq!(app.told(), NOTHING);
     app.at(8500);
-    assert_eq!(app.deadline(), Some(13_500), "for the broker to end its stream");
     assert_eq!(app.told(), ["CLOSED peer fell silent"]);
+    assert_eq!(app.deadline(), Some(13_500), "for the broker to end its stream");
 }
 
 /// requirement HB-012

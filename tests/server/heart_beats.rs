@@ -114,7 +114,8 @@ fn a_beat_never_lands_inside_a_frame() {
         octets += &broker.take(rest);
         let body = "x".repeat(5000);
         let head = "MESSAGE\nsubscription:0\nmessage-id:1\ndestination:/q\ncontent-length:5000\n\n";
-        let beat = if beats == Beats::Always { "\n\n" } else { "" };
+        // One, though two were due: they do not pile up for a peer that does not read.
+        let beat = if beats == Beats::Always { "\n" } else { "" };
         assert_eq!(octets, format!("{head}{body}\0{beat}"), "{beats:?}");
     }
 }
@@ -175,8 +176,8 @@ fn a_client_is_silent_after_two_intervals_and_a_half_second() {
     assert_eq!(broker.deadline(), Some(2500));
     assert_eq!(written_at(&mut broker, 2499), NOTHING);
     broker.at(2500);
-    assert_eq!(broker.deadline(), Some(7500), "for the end of its stream");
     assert_eq!(broker.told(), ["CLOSED PeerSilent []"]);
+    assert_eq!(broker.deadline(), Some(7500), "for the end of its stream");
     assert_eq!(broker.written(), NOTHING, "no ERROR: nobody is there to read it");
     assert!(broker.server.wants_shutdown());
 }

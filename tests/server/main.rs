@@ -20,6 +20,7 @@ mod heart_beats;
 mod late_acknowledgements;
 mod limits;
 mod negotiation;
+mod patience;
 mod receipts;
 mod shutdown;
 mod states;

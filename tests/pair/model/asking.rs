@@ -99,6 +99,14 @@ impl Player {
         }
     }
 
+    pub(super) fn renew(&mut self, name: usize) {
+        let is_it = |it: &Subscribed| it.is_live && it.name == NAMES[name];
+        if let Some(place) = self.subscriptions.iter().position(is_it) {
+            self.unsubscribe(place, false);
+        }
+        self.subscribe(Some(name), 0, false, false);
+    }
+
     /// The place of an open transaction.
     fn transaction(&self, place: Option<usize>) -> Option<usize> {
         place?.checked_rem(self.transactions.len())

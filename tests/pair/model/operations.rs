@@ -14,15 +14,42 @@ use crate::network::Chunking;
 #[derive(Clone, Debug)]
 pub(super) enum Operation {
     // The client.
-    Subscribe { name: Option<usize>, mode: usize, receipt: bool, daring: bool },
-    Unsubscribe { place: usize, receipt: bool },
-    Send { transaction: Option<usize>, receipt: bool },
-    Settle { nack: bool, token: usize, transaction: Option<usize>, receipt: bool, daring: bool },
+    Subscribe {
+        name: Option<usize>,
+        mode: usize,
+        receipt: bool,
+        daring: bool,
+    },
+    Unsubscribe {
+        place: usize,
+        receipt: bool,
+    },
+    /// Ends a subscription and makes another of the same name.
+    Renew(usize),
+    Send {
+        transaction: Option<usize>,
+        receipt: bool,
+    },
+    Settle {
+        nack: bool,
+        token: usize,
+        transaction: Option<usize>,
+        receipt: bool,
+        daring: bool,
+    },
     Begin,
-    End { commit: bool, place: usize, receipt: bool },
+    End {
+        commit: bool,
+        place: usize,
+        receipt: bool,
+    },
     Disconnect,
     // The broker.
-    Deliver { to: usize, message_id: Option<usize>, ack_id: Option<usize> },
+    Deliver {
+        to: usize,
+        message_id: Option<usize>,
+        ack_id: Option<usize>,
+    },
     Confirm(usize),
     Release(usize),
     Fail,
@@ -36,11 +63,11 @@ pub(super) enum Operation {
 }
 
 /// Names of subscriptions that the client chooses; a name always has the same mode.
-pub(super) const NAMES: [&str; 4] = ["", "a", "b:\\c", "d"];
+pub(super) const NAMES: [&str; 3] = ["a:\\", "b", ""];
 pub(super) const MODES: [AckMode; 3] = [AckMode::Client, AckMode::ClientIndividual, AckMode::Auto];
 /// Ids that the broker chooses.
-pub(super) const MESSAGE_IDS: [&str; 3] = ["m", "m:1\\", ""];
-pub(super) const ACK_IDS: [&str; 3] = ["t", "t:1\\", "m"];
+pub(super) const MESSAGE_IDS: [&str; 2] = ["m:1\\", ""];
+pub(super) const ACK_IDS: [&str; 2] = ["t:1\\", "m:1\\"];
 
 pub(super) fn operations() -> impl Strategy<Value = Vec<Operation>> {
     let place = 0..100_usize;
@@ -57,15 +84,16 @@ pub(super) fn operations() -> impl Strategy<Value = Vec<Operation>> {
         }),
         2 => (place.clone(), any::<bool>())
             .prop_map(|(place, receipt)| Operation::Unsubscribe { place, receipt }),
+        3 => place.clone().prop_map(Operation::Renew),
         3 => (rarely(), any::<bool>())
             .prop_map(|(transaction, receipt)| Operation::Send { transaction, receipt }),
         3 => Just(Operation::Begin),
         3 => (any::<bool>(), place.clone(), any::<bool>())
             .prop_map(|(commit, place, receipt)| Operation::End { commit, place, receipt }),
-        14 => (place.clone(), rarely(), rarely())
+        14 => (place.clone(), prop::option::of(0..100_usize), rarely())
             .prop_map(|(to, message_id, ack_id)| Operation::Deliver { to, message_id, ack_id }),
         4 => place.clone().prop_map(Operation::Confirm),
-        1 => place.prop_map(Operation::Release),
+        2 => place.prop_map(Operation::Release),
         6 => Just(Operation::Turn),
         10 => Just(Operation::Drive),
         3 => (1..2000_u64).prop_map(Operation::Wait),

@@ -9,7 +9,7 @@ use stomp_proto::client::{AckMode, AckToken, Message, ReceiptId, SubscriptionId,
 use stomp_proto::server::Dialect;
 
 use super::books::{Books, Ids, Outcome, Request, What};
-use super::operations::Operation;
+use super::operations::{NAMES, Operation};
 use crate::broker::Answers;
 use crate::harness::{Pair, Setup, V1_0, ms};
 
@@ -122,6 +122,7 @@ impl Player {
                 self.subscribe(name, mode, receipt, daring);
             }
             Operation::Unsubscribe { place, receipt } => self.unsubscribe(place, receipt),
+            Operation::Renew(name) => self.renew(name % NAMES.len()),
             Operation::Send { transaction, receipt } => self.send(transaction, receipt),
             Operation::Settle { nack, token, transaction, receipt, daring } => {
                 self.settle(nack, token, transaction, receipt, daring);
@@ -158,6 +159,10 @@ impl Player {
         self.play(&Operation::Drive);
         self.disconnect();
         self.play(&Operation::Drive);
+        // What a transaction held is open again, so that it can be taken back.
+        for of in (0..self.books.subscriptions.len()).step_by(2) {
+            self.release(of);
+        }
         while !self.owed.is_empty() && self.server != Stage::Closed {
             self.play(&Operation::Confirm(0));
         }
