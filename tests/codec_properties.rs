@@ -51,8 +51,8 @@ proptest! {
         if version != Version::V1_0 && escapes(expected.command) {
             let head = out[..].split(|octet| *octet == b'\n').skip(1);
             for line in head.take_while(|line| !line.is_empty()) {
-                let colons = line.iter().filter(|octet| **octet == b':').count();
-                prop_assert_eq!(colons, 1, "{}", line.escape_ascii());
+                let parts = line.split(|octet| *octet == b':').count();
+                prop_assert_eq!(parts, 2, "{}", line.escape_ascii());
                 prop_assert!(!line.contains(&b'\r'), "{}", line.escape_ascii());
             }
         }

@@ -68,13 +68,14 @@ impl<S: Session<Instant = Instant>> Driver<S> {
 
     /// Writes; if there is nothing to write or no room for it, waits for input or the next deadline.
     fn exchange(&mut self) -> io::Result<()> {
-        if self.session.outbox().has_remaining() && self.write()? > 0 {
-            // An event that waited for an emptier outbox comes before input.
-            return Ok(());
-        }
+        let written = self.write()?;
         if self.session.wants_shutdown() && !self.has_shut_down {
             self.has_shut_down = true;
             self.socket.shutdown(Shutdown::Write)?;
+        }
+        if written > 0 {
+            // There may be events that waited for room in the outbox.
+            return Ok(());
         }
         if self.session.wants_read() {
             let wait = self.wait();
@@ -88,6 +89,9 @@ impl<S: Session<Instant = Instant>> Driver<S> {
 
     /// Writes what the socket has room for; the number of octets.
     fn write(&mut self) -> io::Result<usize> {
+        if !self.session.outbox().has_remaining() {
+            return Ok(0);
+        }
         self.socket.set_nonblocking(true)?;
         let written = self.session.outbox().write_to(&mut self.socket);
         self.socket.set_nonblocking(false)?;

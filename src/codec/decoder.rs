@@ -4,7 +4,7 @@ use core::fmt;
 
 use bytes::{Buf, Bytes, BytesMut};
 
-use super::scanner::{Body, Found, Layout};
+use super::layout::{Body, Found, Layout};
 use super::{DecodeError, DecoderConfig, Scanner};
 use crate::{Command, Frame, Version};
 

@@ -14,6 +14,7 @@ mod decoder;
 mod encoder;
 mod error;
 mod head;
+mod layout;
 mod limits;
 mod lines;
 mod scanner;

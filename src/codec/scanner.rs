@@ -4,8 +4,9 @@ use super::error::DecodeErrorKind::{
     BodyTooLong, MissingNul, TooManyEols, Truncated, UnexpectedBody, UnknownCommand,
 };
 use super::head::{Fault, Head, Rules};
+use super::layout::{Body, Found, Layout};
 use super::{DecodeError, DecoderConfig};
-use crate::frame::{Form, FrameRef, Headers, Span};
+use crate::frame::{FrameRef, Headers, Span};
 use crate::{Command, Version};
 
 /// Finds frames in a buffer of yours, without copying or allocating.
@@ -69,33 +70,6 @@ pub enum Step<'a> {
         /// The frame.
         frame: FrameRef<'a>,
     },
-}
-
-/// The same without the frame itself, for whoever owns the buffer.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Found {
-    NeedMore,
-    Eol { consumed: usize },
-    Nul { consumed: usize },
-    Frame(Layout),
-}
-
-/// How a frame lies in the buffer: head, body, NUL.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
-    pub(super) command: Command,
-    pub(super) form: Form,
-    pub(super) head_len: usize,
-    /// Octets between head and NUL.
-    pub(super) len: usize,
-    /// Whether those octets are a body, rather than what 1.0 ignores.
-    pub(super) body: Body,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Body {
-    Deliver,
-    Drop,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -394,12 +368,5 @@ impl Scanner {
 
     fn at(&self, position: usize) -> u64 {
         self.offset.saturating_add(position as u64)
-    }
-}
-
-impl Layout {
-    #[inline]
-    pub(super) fn consumed(self) -> usize {
-        self.head_len + self.len + 1
     }
 }

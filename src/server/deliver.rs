@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 
 use bytes::BytesMut;
 
-use super::ledger::{self, Ids, Index};
+use super::ids;
+use super::ledger::{Ids, Index};
 use super::state::State;
 use super::subscriptions::{Stage, WireId};
 use super::{Delivery, DeliveryTag, LedgerEntry, Server, SubscriptionId, SubscriptionOn1_0};
@@ -94,14 +95,14 @@ impl<I: Instant, T> Server<I, T> {
                 Some(id) => head.header(name::MESSAGE_ID.as_bytes(), id.as_bytes())?,
                 // Not of the form that the ledger looks for.
                 None if is_auto => head.line(name::MESSAGE_ID, |out| put_decimal(tag.0, out)),
-                None => head.line(name::MESSAGE_ID, |out| ledger::put_id(tag, index, out)),
+                None => head.line(name::MESSAGE_ID, |out| ids::put_id(tag, index, out)),
             }
             if version == Version::V1_2 && !is_auto {
                 match &ids.ack_id {
                     Some(id) => head.header(name::ACK.as_bytes(), id.as_bytes())?,
                     None => head.line(name::ACK, |out| {
-                        out.extend_from_slice(ledger::ACK_PREFIX.as_bytes());
-                        ledger::put_id(tag, index, out);
+                        out.extend_from_slice(ids::ACK_PREFIX.as_bytes());
+                        ids::put_id(tag, index, out);
                     }),
                 }
             }

@@ -8,11 +8,9 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
 
-use bytes::{BufMut, BytesMut};
-
 use super::SubscriptionId;
-use crate::codec::put_decimal;
-use crate::frame::{Text, value};
+use super::ids::{ACK_PREFIX, parse_id};
+use crate::frame::Text;
 
 /// The number of a delivery, in the order in which a session made them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,9 +104,6 @@ pub(super) enum Found {
     /// None that was ever made, or one whose settlement waits for COMMIT.
     Never,
 }
-
-/// What the acknowledgement ids of ours start with, so that none equals a message-id.
-pub(super) const ACK_PREFIX: &str = "a";
 
 /// How many settled ids of the application's choice are remembered.
 const REMEMBERED: usize = 4096;
@@ -389,19 +384,6 @@ impl<T> Ledger<T> {
             Slot::Free { .. } => None,
         }
     }
-}
-
-/// Writes an id of ours: the number of a delivery and its place.
-pub(super) fn put_id(DeliveryTag(tag): DeliveryTag, index: Index, out: &mut BytesMut) {
-    put_decimal(tag, out);
-    out.put_u8(b'-');
-    put_decimal(index.into(), out);
-}
-
-fn parse_id(id: &str) -> Option<(u64, Index)> {
-    let (tag, index) = id.split_once('-')?;
-    let index = value::decimal(index.as_bytes())?;
-    Some((value::decimal(tag.as_bytes())?, Index::try_from(index).ok()?))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod delivery;
 mod dialect;
 mod event;
 mod frames;
+mod ids;
 mod ledger;
 mod notice;
 mod reply;

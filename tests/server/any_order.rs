@@ -1,7 +1,7 @@
 //! Any calls in any order: no panic, no value lost or given twice, no octet that is not STOMP.
 
+use alloc::collections::{BTreeMap, BTreeSet};
 use core::time::Duration;
-use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Buf;
 use proptest::prelude::*;
@@ -163,10 +163,10 @@ impl Observer {
         let mut frame = if nack { "NACK\n".to_owned() } else { "ACK\n".to_owned() };
         for (to, from) in names {
             let Some(value) = message.get(*from) else { return };
-            frame += &format!("{to}:{value}\n");
+            frame = format!("{frame}{to}:{value}\n");
         }
         if let Some(transaction) = transaction {
-            frame += &format!("transaction:{transaction}\n");
+            frame = format!("{frame}transaction:{transaction}\n");
         }
         self.feed(&(frame + "RECEIPT\n\0"));
     }

@@ -155,6 +155,17 @@ fn there_is_no_beat_after_the_last_frame() {
     assert_eq!(written_at(&mut broker, 4000), NOTHING);
 }
 
+#[test]
+fn a_session_that_has_ended_waits_for_the_end_of_the_stream_only() {
+    let mut broker = lenient("1000,1000", "1000,1000");
+    broker.feed("ACK\nid:nope\n\n\0");
+    assert_eq!(broker.told(), ["CLOSED Protocol(UnknownDelivery) []"]);
+    assert_eq!(broker.deadline(), Some(5000), "neither for a beat nor for silence");
+    assert_eq!(broker.written().len(), 1);
+    assert_eq!(written_at(&mut broker, 4999), NOTHING);
+    assert_eq!(broker.deadline(), Some(5000));
+}
+
 /// field case B72
 #[test]
 fn a_server_may_beat_in_every_interval() {

@@ -9,6 +9,8 @@
     reason = "the helpers are part of the tests: what they do not expect fails the test"
 )]
 
+extern crate alloc;
+
 mod acknowledgements;
 mod any_order;
 mod deliveries;

@@ -7,11 +7,19 @@ use super::operations::{ACK_IDS, MESSAGE_IDS};
 use super::player::{Expected, Player, Stage};
 
 impl Player {
-    /// To any subscription that there ever was, under ids of the session's or of the broker's.
-    pub(super) fn deliver(&mut self, to: usize, message_id: Option<usize>, ack_id: Option<usize>) {
-        let count = self.books.subscriptions.len();
-        // To one of the newest, or the ids that were chosen would seldom meet.
-        let Some(of) = to.checked_rem(count.min(4)).map(|back| count - 1 - back) else { return };
+    /// Under ids of the session's or of the broker's; with the daring, also to a subscription that
+    /// has ended or was not confirmed.
+    pub(super) fn deliver(
+        &mut self,
+        to: usize,
+        message_id: Option<usize>,
+        ack_id: Option<usize>,
+        daring: bool,
+    ) {
+        let subscriptions = &self.books.subscriptions;
+        let is_live = |of: &usize| subscriptions[*of].is_confirmed && !subscriptions[*of].has_ended;
+        let live: Vec<_> = (0..subscriptions.len()).filter(|of| daring || is_live(of)).collect();
+        let Some(of) = to.checked_rem(live.len()).map(|place| live[place]) else { return };
         let message_id = message_id.map(|place| MESSAGE_IDS[place % MESSAGE_IDS.len()]);
         let ack_id = ack_id.map(|place| ACK_IDS[place % ACK_IDS.len()]);
         let number = self.pair.broker.taken() + 1;

@@ -57,7 +57,8 @@ impl Player {
             Some(place) => (NAMES[place].to_owned(), MODES[place % MODES.len()]),
             None => (number.to_string(), MODES[mode]),
         };
-        if !daring && !(self.books.allows_name(&text) && self.books.allows_mode(mode)) {
+        let is_allowed = self.books.allows_name(&text) && self.books.allows_mode(mode);
+        if !daring && !is_allowed {
             return;
         }
         let mut request = SubscribeRequest::new(&destination).ack(mode);
@@ -144,7 +145,7 @@ impl Player {
         let nack = nack && (daring || self.books.allows_nack());
         let receipt = self.receipt(receipt);
         let transaction = self.transaction(transaction).map(|place| &self.transactions[place]);
-        let Token { ids, token: ack_token, .. } = self.tokens[token].clone();
+        let Token { ids, of_client: ack_token, .. } = self.tokens[token].clone();
         let mut request = AckRequest::new(&ack_token);
         if let Some((_, transaction)) = transaction {
             request = request.transaction(transaction);

@@ -52,31 +52,32 @@ enum Whim {
 
 fn whims() -> impl Strategy<Value = Vec<Whim>> {
     let modes = vec![AckMode::Auto, AckMode::Client, AckMode::ClientIndividual];
-    let answers = [Answers::AtOnce, Answers::Later, Answers::Failing("no")];
+    let answers = [Answers::AtOnce, Answers::AtOnce, Answers::AtOnce, Answers::Later];
     let whim = prop_oneof![
-        4 => prop::sample::select(modes).prop_map(Whim::Subscribe),
-        2 => any::<usize>().prop_map(Whim::Unsubscribe),
-        4 => (0..3000_usize, any::<bool>()).prop_map(|(len, receipt)| Whim::Send { len, receipt }),
-        6 => any::<bool>().prop_map(|nack| Whim::Settle { nack }),
-        2 => any::<bool>().prop_map(|commit| Whim::SendInTransaction { commit }),
-        1 => Just(Whim::Disconnect),
-        8 => (0..3000_usize).prop_map(Whim::Publish),
-        2 => prop::sample::select(answers.to_vec()).prop_map(Whim::Answer),
-        3 => any::<usize>().prop_map(Whim::Confirm),
-        1 => Just(Whim::Fail),
-        2 => prop::sample::select(vec![0, 1, usize::MAX]).prop_map(Whim::Appetite),
-        2 => any::<bool>().prop_map(Whim::Asleep),
-        2 => (0..2000_u64).prop_map(Whim::Latency),
-        2 => (0..2000_usize).prop_map(Whim::Capacity),
-        6 => Just(Whim::Turn),
-        8 => (0..4000_u64).prop_map(Whim::Run),
-        1 => (0..100_000_u64).prop_map(Whim::Oversleep),
-        1 => any::<bool>().prop_map(|up| Whim::Silence { up }),
-        1 => (any::<bool>(), 0..300_usize).prop_map(|(up, ahead)| Whim::Cut { up, ahead }),
-        1 => Just(Whim::Lose),
-        3 => Just(Whim::Reconnect),
+        60 => prop::sample::select(modes).prop_map(Whim::Subscribe),
+        15 => any::<usize>().prop_map(Whim::Unsubscribe),
+        50 => (0..3000_usize, any::<bool>()).prop_map(|(len, receipt)| Whim::Send { len, receipt }),
+        70 => any::<bool>().prop_map(|nack| Whim::Settle { nack }),
+        20 => any::<bool>().prop_map(|commit| Whim::SendInTransaction { commit }),
+        120 => (0..3000_usize).prop_map(Whim::Publish),
+        60 => any::<usize>().prop_map(Whim::Confirm),
+        10 => prop::sample::select(answers.to_vec()).prop_map(Whim::Answer),
+        20 => prop::sample::select(vec![0, 1, usize::MAX, usize::MAX]).prop_map(Whim::Appetite),
+        20 => prop::bool::weighted(0.3).prop_map(Whim::Asleep),
+        10 => (0..500_u64).prop_map(Whim::Latency),
+        20 => (20..3000_usize).prop_map(Whim::Capacity),
+        60 => Just(Whim::Turn),
+        120 => (0..2000_u64).prop_map(Whim::Run),
+        10 => Just(Whim::Reconnect),
+        4 => (0..10_000_u64).prop_map(Whim::Oversleep),
+        3 => Just(Whim::Disconnect),
+        2 => Just(Whim::Answer(Answers::Failing("no"))),
+        2 => Just(Whim::Fail),
+        2 => any::<bool>().prop_map(|up| Whim::Silence { up }),
+        3 => (any::<bool>(), 0..3000_usize).prop_map(|(up, ahead)| Whim::Cut { up, ahead }),
+        2 => Just(Whim::Lose),
     ];
-    prop::collection::vec(whim, 0..60)
+    prop::collection::vec(whim, 0..80)
 }
 
 fn setups() -> impl Strategy<Value = Setup> {
@@ -205,6 +206,7 @@ fn follow(pair: &mut Pair, log: &mut Log, whim: &Whim) {
             end(pair);
             log.take(pair);
             pair.listener.messages.clear();
+            pair.broker.answers = Answers::AtOnce;
             pair.reconnect(pair.setup.client.clone());
             log.sessions += 1;
         }

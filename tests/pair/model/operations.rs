@@ -49,6 +49,7 @@ pub(super) enum Operation {
         to: usize,
         message_id: Option<usize>,
         ack_id: Option<usize>,
+        daring: bool,
     },
     Confirm(usize),
     Release(usize),
@@ -75,27 +76,29 @@ pub(super) fn operations() -> impl Strategy<Value = Vec<Operation>> {
     let daring = || prop::bool::weighted(0.03);
     let subscribe = (prop::option::of(0..NAMES.len()), 0..MODES.len(), any::<bool>(), daring());
     let settle = (any::<bool>(), place.clone(), rarely(), any::<bool>(), daring());
+    let deliver = (place.clone(), prop::option::of(0..100_usize), rarely(), daring());
     let operation = prop_oneof![
-        5 => subscribe.prop_map(|(name, mode, receipt, daring)| {
+        3 => subscribe.prop_map(|(name, mode, receipt, daring)| {
             Operation::Subscribe { name, mode, receipt, daring }
         }),
         12 => settle.prop_map(|(nack, token, transaction, receipt, daring)| {
             Operation::Settle { nack, token, transaction, receipt, daring }
         }),
-        2 => (place.clone(), any::<bool>())
+        1 => (place.clone(), any::<bool>())
             .prop_map(|(place, receipt)| Operation::Unsubscribe { place, receipt }),
-        3 => place.clone().prop_map(Operation::Renew),
+        2 => place.clone().prop_map(Operation::Renew),
         3 => (rarely(), any::<bool>())
             .prop_map(|(transaction, receipt)| Operation::Send { transaction, receipt }),
         3 => Just(Operation::Begin),
         3 => (any::<bool>(), place.clone(), any::<bool>())
             .prop_map(|(commit, place, receipt)| Operation::End { commit, place, receipt }),
-        14 => (place.clone(), prop::option::of(0..100_usize), rarely())
-            .prop_map(|(to, message_id, ack_id)| Operation::Deliver { to, message_id, ack_id }),
-        4 => place.clone().prop_map(Operation::Confirm),
+        14 => deliver.prop_map(|(to, message_id, ack_id, daring)| {
+            Operation::Deliver { to, message_id, ack_id, daring }
+        }),
+        8 => place.clone().prop_map(Operation::Confirm),
         2 => place.prop_map(Operation::Release),
         6 => Just(Operation::Turn),
-        10 => Just(Operation::Drive),
+        12 => Just(Operation::Drive),
         3 => (1..2000_u64).prop_map(Operation::Wait),
     ];
     // What ends the session comes once and late, or there would be little else.
@@ -107,11 +110,23 @@ pub(super) fn operations() -> impl Strategy<Value = Vec<Operation>> {
         Just(Operation::CutDown),
     ];
     let tail = prop::collection::vec(operation.clone(), 0..15);
-    (prop::collection::vec(operation, 0..80), end, tail).prop_map(|(mut all, end, tail)| {
+    (prop::collection::vec(operation, 10..100), end, tail).prop_map(|(middle, end, tail)| {
+        let mut all = prologue().to_vec();
+        all.extend(middle);
         all.push(end);
         all.extend(tail);
         all
     })
+}
+
+/// Two subscriptions that messages can be delivered to.
+fn prologue() -> [Operation; 6] {
+    let subscribe = |name, mode| {
+        let (name, receipt, daring) = (Some(name), false, false);
+        Operation::Subscribe { name, mode, receipt, daring }
+    };
+    let confirm = || Operation::Confirm(0);
+    [subscribe(0, 0), subscribe(1, 1), Operation::Drive, confirm(), confirm(), Operation::Drive]
 }
 
 pub(super) fn setups() -> impl Strategy<Value = (Setup, Answers)> {

@@ -36,7 +36,7 @@ pub(super) struct Subscribed {
 /// What acknowledges a message, and whether it has.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
-    pub(super) token: AckToken,
+    pub(super) of_client: AckToken,
     pub(super) ids: Ids,
     /// The place of the subscription.
     pub(super) of: usize,
@@ -130,7 +130,9 @@ impl Player {
             Operation::Begin => self.begin(),
             Operation::End { commit, place, receipt } => self.end(commit, place, receipt),
             Operation::Disconnect => self.disconnect(),
-            Operation::Deliver { to, message_id, ack_id } => self.deliver(to, message_id, ack_id),
+            Operation::Deliver { to, message_id, ack_id, daring } => {
+                self.deliver(to, message_id, ack_id, daring);
+            }
             Operation::Confirm(place) => self.confirm(place),
             Operation::Release(of) => self.release(of),
             Operation::Fail => self.fail(),
@@ -292,7 +294,12 @@ impl Player {
         let token = message.token();
         assert_eq!(token.is_some(), *mode != AckMode::Auto, "{message:?}");
         self.books.learn(number, &ids);
-        self.tokens.extend(token.map(|token| Token { token, ids, of, usage: Usage::None }));
+        self.tokens.extend(token.map(|token| Token {
+            of_client: token,
+            ids,
+            of,
+            usage: Usage::None,
+        }));
     }
 
     /// Whether nothing but the destination tells whose a message is.

@@ -1,10 +1,12 @@
 //! What both ends share: decoder, outbox, timers, and how it ended.
 
+mod clock;
+
 use core::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
 
-use super::heart_beat::{Agreement, Beats, HeartBeatTiming};
+use super::heart_beat::{Agreement, HeartBeatTiming};
 use super::timers::{Instant, Timer, Timers};
 use super::{Bound, CloseReason, Limit, Outbox, UsageError};
 use crate::codec::{Decoder, DecoderConfig, Limits, MalformedHeader};
@@ -276,140 +278,6 @@ impl<I: Instant> Link<I> {
         Ok(())
     }
 
-    // ---- time
-
-    /// Takes in what the driver did since the last call, and what time it is.
-    #[inline]
-    pub(crate) fn look(&mut self, now: I) {
-        let now = now.max(self.looked);
-        let is_disconnecting = self.timers.is_set(Timer::Disconnect);
-        if self.end.is_some() || self.input == Input::Ended || is_disconnecting {
-            self.see_to_the_end(now);
-        }
-        let (received, left) = (self.decoder.received(), self.outbox.left());
-        if received != self.received || left != self.left {
-            self.is_idle = false;
-        } else if now > self.looked {
-            // Not within one turn of the driver: the next read would have to allocate again.
-            self.is_idle = true;
-        }
-        if self.beating == Beating::Starting {
-            self.beating = Beating::Yes;
-            self.await_silence(now);
-            self.await_beat(now);
-        } else {
-            if received != self.received {
-                self.overdue = self.overdue.filter(|overdue| *overdue == Overdue::Answer);
-                self.await_silence(now);
-            }
-            // It may have left right after the last look. Beating too early does no harm.
-            if left != self.left && self.timing.beats == Beats::WhenIdle {
-                self.await_beat(self.looked);
-            }
-        }
-        (self.received, self.left, self.looked) = (received, left, now);
-    }
-
-    pub(crate) fn poll_timeout(&self) -> Option<I> {
-        self.timers.next().filter(|_| !self.is_finished())
-    }
-
-    /// Acts on the deadlines that have passed. An end that is due with one of them comes when the
-    /// inbox has been looked through.
-    pub(crate) fn handle_timeout(&mut self, now: I) {
-        self.look(now);
-        let now = self.looked;
-        if self.timers.has_expired(Timer::Close, now) {
-            self.linger_no_longer();
-        }
-        if self.timers.has_expired(Timer::Beat, now) {
-            self.beat();
-            self.await_beat(now);
-        }
-        if self.timers.has_expired(Timer::Silence, now) {
-            self.hear_nothing(now);
-        }
-        for timer in [Timer::Connect, Timer::Disconnect] {
-            if self.timers.has_expired(timer, now) {
-                self.timers.stop(timer);
-                self.overdue = Some(Overdue::Answer);
-            }
-        }
-    }
-
-    fn beat(&mut self) {
-        // Octets that wait to be written are a sign of life once they are; a beat among them will be.
-        let is_due = match self.timing.beats {
-            Beats::WhenIdle => !self.outbox.has_remaining(),
-            Beats::Always => !self.outbox.ends_with_beat(),
-        };
-        if is_due && !self.is_lost() {
-            self.outbox.beat();
-        }
-    }
-
-    fn hear_nothing(&mut self, now: I) {
-        let grace = self.timing.late_extra.min(LONGEST);
-        let was_overslept = self.timers.has_expired_by(Timer::Silence, now, grace);
-        self.timers.stop(Timer::Silence);
-        match self.input {
-            Input::Open if !self.wants_read() => self.await_silence(now), // We did not listen.
-            // Whoever comes so late may not have read yet what came meanwhile.
-            Input::Open if was_overslept => self.timers.set(Timer::Silence, now + grace),
-            Input::Open => self.overdue = Some(Overdue::SignOfLife),
-            Input::Ended | Input::Lost => {}
-        }
-    }
-
-    /// Sees that a peer that is to go, and one that has ended its stream but still has to read, get on
-    /// with it.
-    #[cold]
-    fn see_to_the_end(&mut self, now: I) {
-        if self.end.is_some() {
-            self.decoder.buffer().clear();
-        }
-        if self.outbox.left() != self.left {
-            let Limits { close_timeout, disconnect_timeout, .. } = self.limits;
-            for (timer, after) in
-                [(Timer::Close, close_timeout), (Timer::Disconnect, disconnect_timeout)]
-            {
-                // It reads, slowly.
-                if self.timers.is_set(timer) {
-                    self.timers.set(timer, self.looked + after);
-                }
-            }
-        }
-        let is_stalled = self.input == Input::Ended && self.outbox.has_remaining();
-        if self.end.is_none() && !is_stalled {
-            self.timers.stop(Timer::Close);
-        } else if !self.timers.is_set(Timer::Close) {
-            self.timers.set(Timer::Close, now + self.limits.close_timeout);
-        }
-    }
-
-    /// Gives memory back when nothing has happened for a while, and says whether that is so.
-    pub(crate) fn rest(&mut self) -> bool {
-        if self.is_idle {
-            self.decoder.shrink();
-            self.outbox.shrink();
-        }
-        self.is_idle
-    }
-
-    #[inline]
-    fn await_beat(&mut self, since: I) {
-        if let (Some(after), Beating::Yes) = (self.beat_after, self.beating) {
-            self.timers.set(Timer::Beat, since + after);
-        }
-    }
-
-    #[inline]
-    fn await_silence(&mut self, since: I) {
-        if let (Some(after), None) = (self.silent_after, &self.end) {
-            self.timers.set(Timer::Silence, since + after);
-        }
-    }
-
     // ---- the end
 
     /// Ends the session: what is queued is written, what is received is dropped. The first reason
@@ -444,19 +312,5 @@ impl<I: Instant> Link<I> {
         let Some(end) = &self.end else { return false };
         let peer_is_done = self.input != Input::Open || end.lingered;
         end.reason.is_none() && peer_is_done && !self.outbox.has_remaining()
-    }
-
-    fn linger_no_longer(&mut self) {
-        match &mut self.end {
-            Some(end) => {
-                end.lingered = true;
-                self.timers.stop_all();
-                self.outbox.discard();
-            }
-            None => {
-                self.timers.stop(Timer::Close);
-                self.handle_lost();
-            }
-        }
     }
 }
