@@ -172,7 +172,7 @@ fn too_many_eols() {
     setup.config.limits.max_idle_eols = 3;
     for (octets, at) in [("\n\n\n", 2), ("\r\n\n\r\n", 3)] {
         let outcome = setup.outcome(&behind(octets));
-        let says = "more than 3 line ends before CONNECT";
+        let says = "more than 3 line ends before the handshake";
         let expected =
             failed([before(), vec![Item::Eol; 2]].concat(), TooManyEols { limit: 3 }, 12 + at);
         assert_eq!(outcome, expected);
