@@ -32,7 +32,8 @@ impl<I: Instant, T> Server<I, T> {
     ///
     /// # Errors
     ///
-    /// With `value` back: [`UsageError::UnknownSubscription`] also before it is confirmed;
+    /// With `value` back: [`UsageError::Closed`] also when the transport is dead, and then it is no
+    /// use to try this session again; [`UsageError::UnknownSubscription`] also before it is confirmed;
     /// [`UsageError::LimitExceeded`] when the client does not read or does not settle;
     /// [`UsageError::DuplicateMessageId`] and [`UsageError::DuplicateAckId`] for chosen ids that are
     /// open; [`UsageError::HeadersNotCarried`] if the dialect does not drop them.

@@ -288,6 +288,15 @@ impl<T: fmt::Debug> core::error::Error for Refused<T> {
     }
 }
 
+impl core::error::Error for CloseReason {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Protocol(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for CloseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -55,7 +55,7 @@ pub trait Session {
 
     /// Where to read into without a copy, and what to write at the same time.
     ///
-    /// Append to the inbox and leave alone what it holds.
+    /// Reserve room in the inbox, append to it, and leave alone what it holds.
     fn buffers(&mut self) -> (&mut BytesMut, &mut Outbox);
 
     /// What to write.
@@ -80,7 +80,7 @@ pub trait Session {
     fn handle_eof(&mut self);
 
     /// The transport is dead: what was to be written is discarded. What the peer sent before is still
-    /// delivered.
+    /// delivered; if only writing failed, read first what is still to be had, an ERROR perhaps.
     fn handle_lost(&mut self);
 
     /// Whether nothing more will be written: end our stream, and go on reading until the peer ends

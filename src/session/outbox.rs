@@ -18,7 +18,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 /// let mut client = Client::new(ClientConfig::new("broker"), Duration::ZERO)?;
 /// let written = client.outbox().chunk().len();
 /// client.outbox().advance(written);
-/// assert!(!client.outbox().has_remaining());
+/// assert!(client.outbox().is_empty());
 /// # Ok(())
 /// # }
 /// ```
@@ -54,6 +54,12 @@ impl Outbox {
             len: 0,
             left: 0,
         }
+    }
+
+    /// Whether there is nothing to write.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
     }
 
     /// Takes the next frame or heart-beat whole; `None` if there is nothing to write.
@@ -282,6 +288,7 @@ mod tests {
         assert_eq!(next(&mut outbox), Some((Bytes::from_static(b"SEND\n\n\xff\0"), false)));
         assert_eq!(next(&mut outbox), None);
         assert_eq!((outbox.remaining(), outbox.left()), (0, outbox.end()));
+        assert!(outbox.is_empty());
     }
 
     #[test]
