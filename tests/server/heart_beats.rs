@@ -292,6 +292,38 @@ fn the_margins_are_the_embedders() {
 }
 
 #[test]
+fn without_an_extra_a_client_is_silent_at_its_interval() {
+    let mut config = ServerConfig::default();
+    config.timing.late_intervals = 1;
+    config.timing.late_extra = ms(0);
+    let mut broker = beating(config, "1000,0", "0,1000");
+    assert_eq!(written_at(&mut broker, 999), NOTHING);
+    assert_eq!(broker.deadline(), Some(1000));
+    broker.at(1000);
+    assert_eq!(broker.told(), ["CLOSED PeerSilent []"]);
+}
+
+/// Every driver is late, if only by a little.
+#[test]
+fn a_driver_that_is_always_late_finds_out_all_the_same() {
+    for extra in [0, 1, 500] {
+        let mut config = ServerConfig::default();
+        config.timing.late_extra = ms(extra);
+        let mut broker = beating(config, "1000,0", "0,1000");
+        for turn in 1..=2 {
+            let deadline = u64::try_from(broker.deadline().unwrap()).unwrap();
+            broker.at(deadline + extra + 1);
+            if broker.told() == ["CLOSED PeerSilent []"] {
+                break;
+            }
+            assert!(turn == 1, "late once more, by {extra}");
+            assert!(broker.deadline() > Some(broker.now.as_millis()), "and no later deadline");
+        }
+        assert!(broker.server.wants_shutdown());
+    }
+}
+
+#[test]
 fn a_deadline_that_was_acted_on_leaves_a_later_one() {
     for early_part in [0, 1, 2, 4, u32::MAX] {
         for beats in [Beats::WhenIdle, Beats::Always] {

@@ -81,11 +81,16 @@ impl<I: Instant> Link<I> {
     fn hear_nothing(&mut self, now: I) {
         let grace = self.timing.late_extra.min(LONGEST);
         let was_overslept = self.timers.has_expired_by(Timer::Silence, now, grace);
+        // Once: a driver may be that late each time.
+        let is_reprieved = was_overslept && !grace.is_zero() && !self.is_reprieved;
         self.timers.stop(Timer::Silence);
         match self.input {
             Input::Open if !self.wants_read() => self.await_silence(now), // We did not listen.
             // Whoever comes so late may not have read yet what came meanwhile.
-            Input::Open if was_overslept => self.timers.set(Timer::Silence, now + grace),
+            Input::Open if is_reprieved => {
+                self.is_reprieved = true;
+                self.timers.set(Timer::Silence, now + grace);
+            }
             Input::Open => self.overdue = Some(Overdue::SignOfLife),
             Input::Ended | Input::Lost => {}
         }
@@ -136,6 +141,7 @@ impl<I: Instant> Link<I> {
     #[inline]
     fn await_silence(&mut self, since: I) {
         if let (Some(after), None) = (self.silent_after, &self.end) {
+            self.is_reprieved = false;
             self.timers.set(Timer::Silence, since + after);
         }
     }

@@ -36,6 +36,8 @@ pub(crate) struct Link<I> {
     is_idle: bool,
     input: Input,
     overdue: Option<Overdue>,
+    /// Whether a silent peer has been given more time because the driver overslept.
+    is_reprieved: bool,
     end: Option<End>,
 }
 
@@ -111,6 +113,7 @@ impl<I: Instant> Link<I> {
             is_idle: false,
             input: Input::Open,
             overdue: None,
+            is_reprieved: false,
             end: None,
         }
     }

@@ -3,8 +3,10 @@
 use bytes::Bytes;
 use proptest::prelude::*;
 use stomp_proto::client::{AckMode, ConnectCommand, SendRequest};
-use stomp_proto::server::{Accept, Delivery};
-use stomp_proto::{Client, ClientConfig, Session, Version, VersionSet};
+use stomp_proto::server::{Accept, Delivery, Failure, Reply};
+use stomp_proto::{
+    Client, ClientConfig, CloseReason, Command, Frame, Session, Version, VersionSet,
+};
 
 use super::cases;
 use crate::broker::Answers;
@@ -119,6 +121,42 @@ proptest! {
     }
 
     #[test]
+    fn a_receipt_and_an_error_say_what_they_have_to(
+        version in versions(),
+        chunking in chunkings(),
+        receipt in TEXT,
+        message in TEXT,
+        explanation in TEXT,
+        is_early in any::<bool>(),
+    ) {
+        let mut setup = Setup::new(version, chunking);
+        if is_early {
+            // It cannot tell yet which escapes hold.
+            setup.client = ClientConfig::new("h");
+            setup.server.versions = version.into();
+        }
+        let mut pair = setup.start();
+        pair.broker.answers = if is_early { Answers::Later } else { Answers::AtOnce };
+        pair.drive();
+        let frame = Frame::builder(Command::Send).header("destination", "/q");
+        if pair.client.send_frame(&frame.header("receipt", &receipt).build()).is_ok() {
+            pair.drive();
+            let told = pair.listener.told().pop().unwrap();
+            prop_assert_eq!(told, format!("RECEIPT of nothing: {receipt}"));
+        }
+        let failure = Failure::new(&message).explanation(&explanation);
+        pair.server.fail(None::<Reply>, &failure).unwrap();
+        pair.drive();
+        let Some(CloseReason::Error { frame, receipt: None }) = &pair.listener.closed else {
+            return Err(TestCaseError::fail(format!("{:?}", pair.listener.closed)));
+        };
+        prop_assert_eq!(frame.body(), explanation.as_bytes());
+        let is_odd = |it: char| it.is_control() || (is_early && matches!(it, ':' | '\\'));
+        let line = message.replace(is_odd, " ");
+        prop_assert_eq!(frame.header("message").unwrap(), line.trim_start_matches(' '));
+    }
+
+    #[test]
     fn two_ends_that_may_agree_do(
         ours in (sets(), prop::option::of(versions())),
         theirs in (sets(), prop::option::of(versions())),
@@ -126,6 +164,7 @@ proptest! {
         has_stomp in any::<bool>(),
         login in TEXT,
         session in TEXT,
+        extra in (TEXT, TEXT),
     ) {
         let common = |version: &Version| {
             let offers = |(set, settled): (VersionSet, Option<Version>)| {
@@ -141,7 +180,7 @@ proptest! {
         }
         setup.server.versions = theirs.0;
         setup.server.subprotocol = theirs.1;
-        setup.accept = Accept::new(&session);
+        setup.accept = Accept::new(&session).header(&extra.0, &extra.1);
         if Client::new(setup.client.clone(), ms(0)).is_err() {
             return Ok(());
         }
@@ -163,6 +202,7 @@ proptest! {
             prop_assert_eq!(pair.listener.told(), [format!("CONNECTED {version}")]);
             let connected = pair.listener.connected.take().unwrap();
             prop_assert_eq!(connected.session().unwrap(), session);
+            prop_assert_eq!(connected.headers().get(&extra.0).unwrap(), extra.1);
         }
         prop_assert!(!pair.client.is_finished() && !pair.server.is_finished());
     }
