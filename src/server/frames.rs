@@ -45,6 +45,7 @@ impl<I: Instant, T> Server<I, T> {
                 self.request(version, frame, receipt.as_ref())
                     .map_err(|error| Fault { error, receipt })
             }
+            (State::AwaitConnect, command) => Err(ProtocolError::NotConnected(command).into()),
             (_, command) => Err(ProtocolError::UnexpectedFrame(command).into()),
         }
     }
@@ -57,7 +58,7 @@ impl<I: Instant, T> Server<I, T> {
         }
         match self.link.incoming_command()? {
             Command::Connect | Command::Stomp => None,
-            command => Some(ProtocolError::UnexpectedFrame(command).into()),
+            command => Some(ProtocolError::NotConnected(command).into()),
         }
     }
 

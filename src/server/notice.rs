@@ -37,6 +37,7 @@ impl Notice {
             ProtocolError::UnexpectedFrame(Command::Connect | Command::Stomp) => {
                 "already connected".into()
             }
+            ProtocolError::NotConnected(_) => "not connected".into(),
             ProtocolError::MissingHeader { name, .. } => format!("missing {name}"),
             ProtocolError::InvalidHeader { name, .. } => format!("invalid {name}"),
             ProtocolError::UnknownDelivery => "unknown ack id".into(),
@@ -99,6 +100,7 @@ mod tests {
             (ProtocolError::UnexpectedFrame(Command::Connect), "already connected"),
             (ProtocolError::UnexpectedFrame(Command::Stomp), "already connected"),
             (ProtocolError::UnexpectedFrame(Command::Message), "unexpected MESSAGE"),
+            (ProtocolError::NotConnected(Command::Send), "not connected"),
             (missing(Command::Send, name::DESTINATION), "missing destination"),
             (missing(Command::Unsubscribe, name::ID), "missing id"),
             (missing(Command::Subscribe, name::ID), "invalid subscription"),

@@ -17,6 +17,8 @@ pub enum ProtocolError {
     Foreign(Foreign),
     /// A frame that has no place there: in this state, from this end, or in this version.
     UnexpectedFrame(Command),
+    /// A frame of a client that has not sent CONNECT.
+    NotConnected(Command),
     /// A frame without a header that it must have.
     MissingHeader {
         /// The command of the frame.
@@ -195,6 +197,7 @@ impl fmt::Display for ProtocolError {
             Self::Foreign(Foreign::Http) => f.write_str("peer speaks HTTP, not STOMP"),
             Self::Foreign(Foreign::Tls) => f.write_str("peer speaks TLS, not STOMP in the clear"),
             Self::UnexpectedFrame(command) => write!(f, "unexpected {command}"),
+            Self::NotConnected(command) => write!(f, "{command} before CONNECT"),
             Self::MissingHeader { command, name } => write!(f, "{command} without {name}"),
             Self::InvalidHeader { command, name } => write!(f, "{command} with an invalid {name}"),
             Self::UnexpectedBody(command) => write!(f, "body on {command}"),

@@ -67,7 +67,7 @@ fn foreign() {
 
 /// requirements C-028, C-029, C-038, F-020
 #[test]
-fn unexpected_frame() {
+fn unexpected_frame_and_not_connected() {
     let mut broker = Broker::connected_with(speaking(Dialect::SPEC), V1_0);
     let nack = outcome(&mut broker, "NACK\nmessage-id:1\nreceipt:r\n\n\0");
     let unexpected = |command: &str| format!("CLOSED Protocol(UnexpectedFrame({command})) []");
@@ -80,7 +80,8 @@ fn unexpected_frame() {
     assert_eq!(connect, (unexpected("Connect"), vec![error("already connected")]));
     let mut broker = Broker::new(ServerConfig::default());
     let send = outcome(&mut broker, "SEND\ndestination:/q\n\nx\0");
-    assert_eq!(send, (unexpected("Send"), vec![error("unexpected SEND")]));
+    let closed = "CLOSED Protocol(NotConnected(Send)) []".to_owned();
+    assert_eq!(send, (closed, vec![error("not connected")]));
 }
 
 /// requirements S-001, SU-001, U-002, A-001, T-001, ER-005

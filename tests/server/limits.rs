@@ -238,7 +238,7 @@ fn before_login_no_frame_but_connect_is_waited_for() {
         let mut broker = Broker::new(ServerConfig::default());
         broker.feed(start);
         let told = broker.told();
-        assert!(told[0].starts_with("CLOSED Protocol(UnexpectedFrame("), "{told:?}");
+        assert!(told[0].starts_with("CLOSED Protocol(NotConnected("), "{told:?}");
     }
     let mut broker = Broker::new(ServerConfig::default());
     broker.feed("STOMP\naccept-version:1.2\n");

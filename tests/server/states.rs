@@ -110,9 +110,9 @@ fn nothing_but_connect_or_stomp_opens_a_session() {
             assert_eq!(broker.written(), NOTHING);
             assert!(!broker.server.wants_read(), "it waits for the answer");
         } else {
-            let closed = format!("CLOSED Protocol(UnexpectedFrame({command:?})) []");
+            let closed = format!("CLOSED Protocol(NotConnected({command:?})) []");
             assert_eq!(broker.told(), [closed]);
-            assert_eq!(broker.written(), [error(&format!("unexpected {command}"))]);
+            assert_eq!(broker.written(), [error("not connected")]);
             assert!(broker.server.wants_shutdown());
         }
     }
