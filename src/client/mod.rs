@@ -211,30 +211,9 @@ impl<I: Instant> Client<I> {
     pub fn heart_beat(&self) -> Agreement {
         self.link.agreement()
     }
-}
 
-impl<I: Instant> Session for Client<I> {
-    type Instant = I;
-    type Event = Event;
-
-    fn receive(&mut self, octets: &[u8]) {
-        self.link.receive(octets);
-    }
-
-    fn wants_read(&self) -> bool {
-        self.link.wants_read()
-    }
-
-    fn buffers(&mut self) -> (&mut BytesMut, &mut Outbox) {
-        self.link.buffers()
-    }
-
-    fn outbox(&mut self) -> &mut Outbox {
-        self.link.outbox()
-    }
-
-    fn poll_event(&mut self, now: I) -> Option<Event> {
-        self.link.look(now);
+    /// The next event, if what came makes one.
+    fn next_event(&mut self, now: I) -> Option<Event> {
         if self.link.is_closed() {
             return self.link.take_reason().map(Event::Closed);
         }
@@ -261,6 +240,35 @@ impl<I: Instant> Session for Client<I> {
         self.link.close(end);
         self.link.look(now);
         self.link.take_reason().map(Event::Closed)
+    }
+}
+
+impl<I: Instant> Session for Client<I> {
+    type Instant = I;
+    type Event = Event;
+
+    fn receive(&mut self, octets: &[u8]) {
+        self.link.receive(octets);
+    }
+
+    fn wants_read(&self) -> bool {
+        self.link.wants_read()
+    }
+
+    fn buffers(&mut self) -> (&mut BytesMut, &mut Outbox) {
+        self.link.buffers()
+    }
+
+    fn outbox(&mut self) -> &mut Outbox {
+        self.link.outbox()
+    }
+
+    fn poll_event(&mut self, now: I) -> Option<Event> {
+        self.link.look(now);
+        if self.link.is_quiet() {
+            return None;
+        }
+        self.next_event(now)
     }
 
     fn poll_timeout(&self) -> Option<I> {

@@ -161,36 +161,8 @@ impl<I: Instant, T> Server<I, T> {
         }
     }
 
-    fn closed(&mut self, reason: CloseReason) -> Event<T> {
-        self.transactions = Transactions::new();
-        self.subscriptions = Subscriptions::new();
-        Event::Closed { reason, open: self.ledger.drain() }
-    }
-}
-
-impl<I: Instant, T> Session for Server<I, T> {
-    type Instant = I;
-    type Event = Event<T>;
-
-    fn receive(&mut self, octets: &[u8]) {
-        self.link.receive(octets);
-    }
-
-    fn wants_read(&self) -> bool {
-        let waits = matches!(self.state, State::Answering(_)) && !self.link.is_closed();
-        !waits && self.link.wants_read()
-    }
-
-    fn buffers(&mut self) -> (&mut BytesMut, &mut Outbox) {
-        self.link.buffers()
-    }
-
-    fn outbox(&mut self) -> &mut Outbox {
-        self.link.outbox()
-    }
-
-    fn poll_event(&mut self, now: I) -> Option<Event<T>> {
-        self.link.look(now);
+    /// The next event, if what came makes one.
+    fn next_event(&mut self, now: I) -> Option<Event<T>> {
         loop {
             if self.link.is_closed() {
                 // For the client to have its time from the last event on, not from the next call.
@@ -226,6 +198,42 @@ impl<I: Instant, T> Session for Server<I, T> {
                 Err(reason) => self.ended(reason),
             }
         }
+    }
+
+    fn closed(&mut self, reason: CloseReason) -> Event<T> {
+        self.transactions = Transactions::new();
+        self.subscriptions = Subscriptions::new();
+        Event::Closed { reason, open: self.ledger.drain() }
+    }
+}
+
+impl<I: Instant, T> Session for Server<I, T> {
+    type Instant = I;
+    type Event = Event<T>;
+
+    fn receive(&mut self, octets: &[u8]) {
+        self.link.receive(octets);
+    }
+
+    fn wants_read(&self) -> bool {
+        let waits = matches!(self.state, State::Answering(_)) && !self.link.is_closed();
+        !waits && self.link.wants_read()
+    }
+
+    fn buffers(&mut self) -> (&mut BytesMut, &mut Outbox) {
+        self.link.buffers()
+    }
+
+    fn outbox(&mut self) -> &mut Outbox {
+        self.link.outbox()
+    }
+
+    fn poll_event(&mut self, now: I) -> Option<Event<T>> {
+        self.link.look(now);
+        if self.link.is_quiet() {
+            return None;
+        }
+        self.next_event(now)
     }
 
     fn poll_timeout(&self) -> Option<I> {

@@ -190,7 +190,15 @@ impl Buf for Outbox {
 
     /// Says that octets were taken. More than there are counts as all of them.
     fn advance(&mut self, count: usize) {
-        let mut rest = count.min(self.len);
+        if count >= self.len {
+            // Nearly always, and then the room in the tail can be used again from its start.
+            self.left = self.left.saturating_add(self.len as u64);
+            self.len = 0;
+            self.frames.clear();
+            self.chunks.clear();
+            return self.tail.clear();
+        }
+        let mut rest = count;
         self.leave(rest);
         while let Some(chunk) = self.chunks.front_mut() {
             if rest < chunk.len() {

@@ -217,13 +217,20 @@ impl<I: Instant> Link<I> {
         self.decoder.command()
     }
 
+    /// Whether there is nothing to be done: no octet, no end, no memory to give back.
+    #[inline]
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.decoder.is_at_rest()
+            && self.input == Input::Open
+            && self.overdue.is_none()
+            && self.end.is_none()
+            && !self.is_idle
+    }
+
     /// The next frame; `None`: nothing more for now. The error is how the peer ended it.
     #[inline]
     pub(crate) fn next_frame(&mut self) -> Result<Option<Frame>, CloseReason> {
         self.examined = 0;
-        if self.decoder.is_at_rest() && self.input == Input::Open && self.overdue.is_none() {
-            return Ok(None);
-        }
         match self.decoder.next_frame() {
             Ok(Some(frame)) => return Ok(Some(frame)),
             Ok(None) => {}
