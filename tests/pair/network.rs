@@ -193,6 +193,7 @@ impl Wire {
     pub(crate) fn fall_silent(&mut self) {
         self.fate = Fate::Vanish;
         self.under_way.clear();
+        self.end = self.end.filter(|_| self.end_was_read);
     }
 
     /// Octets of somebody else's that arrive behind what was written.

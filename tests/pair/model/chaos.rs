@@ -104,7 +104,6 @@ struct Log {
     client: Vec<String>,
     server: Vec<String>,
     sessions: usize,
-    was_cut: bool,
 }
 
 impl Log {
@@ -116,12 +115,11 @@ impl Log {
     /// The sessions are over, all of them and each once, and nobody has broken the protocol.
     fn check(&self) {
         for told in [&self.client, &self.server] {
-            let closed: Vec<_> = told.iter().filter(|it| it.starts_with("CLOSED")).collect();
-            assert_eq!(closed.len(), self.sessions, "{closed:?}");
-            let is_wrong = |it: &&&String| it.contains("Protocol(");
-            let wrong: Vec<_> = closed.iter().filter(is_wrong).collect();
-            let is_cut_off = |it: &&&&String| it.contains("Truncated") && self.was_cut;
-            assert!(wrong.iter().all(|it| is_cut_off(&it)), "{wrong:?}");
+            let closed = told.iter().filter(|it| it.starts_with("CLOSED"));
+            assert_eq!(closed.clone().count(), self.sessions, "{told:?}");
+            // A stream may be cut off, by the network or by an end that has waited long enough.
+            let mut wrong = closed.filter(|it| it.contains("Protocol("));
+            assert!(wrong.all(|it| it.contains("Truncated")), "{told:?}");
         }
     }
 }
@@ -170,12 +168,9 @@ fn follow(pair: &mut Pair, log: &mut Log, whim: &Whim) {
         }
         Whim::Answer(answers) => pair.broker.answers = answers,
         Whim::Confirm(place) => {
-            // Refused if the session is over; then it is of no use to anybody.
             if let Some(place) = place.checked_rem(pair.broker.owed.len()) {
                 let owed = pair.broker.owed.remove(place).unwrap();
-                if !pair.server.wants_shutdown() && !pair.server.is_finished() {
-                    pair.broker.try_confirm(&mut pair.server, owed);
-                }
+                pair.broker.try_confirm(&mut pair.server, owed);
             }
         }
         Whim::Fail => {
@@ -199,7 +194,6 @@ fn follow(pair: &mut Pair, log: &mut Log, whim: &Whim) {
         Whim::Cut { up, ahead } => {
             let wire = if up { &mut pair.up } else { &mut pair.down };
             wire.cut = Some(wire.record().len() + ahead);
-            log.was_cut = true;
         }
         Whim::Lose => pair.lose(),
         Whim::Reconnect => {
