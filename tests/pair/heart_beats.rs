@@ -142,6 +142,17 @@ fn frames_take_the_place_of_beats_unless_beats_are_wanted_always() {
     }
 }
 
+#[test]
+fn the_next_beat_is_counted_from_the_octets_that_left_and_not_from_when_that_was_noticed() {
+    for mut pair in every_second() {
+        let left = pair.now;
+        pair.send("/q", "x");
+        pair.up.write(pair.client.outbox(), left).expect("an open socket");
+        pair.client.handle_timeout(left + ms(500));
+        assert_eq!(pair.client.poll_timeout(), Some(left + ms(750)));
+    }
+}
+
 /// requirement HB-013
 #[test]
 fn no_beat_lands_inside_a_frame() {
