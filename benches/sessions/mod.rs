@@ -36,13 +36,20 @@ pub(crate) fn subscribed(mode: AckMode) -> (Broker, SubscriptionId) {
 
 /// A connected client session with one subscription, whose output was written.
 pub(crate) fn subscriber() -> Client<Duration> {
-    let config = ClientConfig::new("broker").heart_beat(BEATS);
+    let mut client = connected(BEATS);
+    let request = SubscribeRequest::new("/queue/orders").id("sub-0").ack(AckMode::Client);
+    client.subscribe(&request).expect("a sound request");
+    drain(&mut client);
+    client
+}
+
+/// A connected client session that can beat and wants beats like that, whose output was written.
+pub(crate) fn connected(beats: HeartBeat) -> Client<Duration> {
+    let config = ClientConfig::new("broker").heart_beat(beats);
     let mut client = Client::new(config, Duration::ZERO).expect("a sound configuration");
     client.receive(b"CONNECTED\nversion:1.2\nheart-beat:10000,10000\n\n\0");
     let connected = client.poll_event(Duration::ZERO);
     assert!(matches!(connected, Some(client::Event::Connected(_))), "{connected:?}");
-    let request = SubscribeRequest::new("/queue/orders").id("sub-0").ack(AckMode::Client);
-    client.subscribe(&request).expect("a sound request");
     drain(&mut client);
     client
 }

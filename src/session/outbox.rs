@@ -195,7 +195,9 @@ impl Buf for Outbox {
             self.left = self.left.saturating_add(self.len as u64);
             self.len = 0;
             self.frames.clear();
-            self.chunks.clear();
+            if !self.chunks.is_empty() {
+                self.chunks.clear();
+            }
             return self.tail.clear();
         }
         let mut rest = count;

@@ -2,7 +2,7 @@
 
 use bytes::Buf;
 
-use super::{Beating, Input, LONGEST, Link, Overdue};
+use super::{Input, LONGEST, Link, Overdue};
 use crate::codec::Limits;
 use crate::session::Beats;
 use crate::session::timers::{Instant, Timer};
@@ -12,30 +12,36 @@ impl<I: Instant> Link<I> {
     #[inline]
     pub(crate) fn look(&mut self, now: I) {
         let now = now.max(self.looked);
-        let is_disconnecting = self.timers.is_set(Timer::Disconnect);
-        if self.end.is_some() || self.input == Input::Ended || is_disconnecting {
+        let left = self.outbox.left();
+        let has_written = left != self.left;
+        if has_written {
+            // It may have left right after the last look. Beating too early does no harm.
+            if self.timing.beats == Beats::WhenIdle {
+                self.await_beat(self.looked);
+            }
+            self.prolong();
+        }
+        if self.end.is_some() || self.input == Input::Ended {
             self.see_to_the_end(now);
         }
-        let (received, left) = (self.decoder.received(), self.outbox.left());
-        if received != self.received || left != self.left {
+        let received = self.decoder.received();
+        let has_heard = received != self.received;
+        if has_heard {
+            if self.overdue == Some(Overdue::SignOfLife) {
+                self.overdue = None;
+            }
+            self.await_silence(now);
+        }
+        if has_heard || has_written {
             self.is_idle = false;
         } else if now > self.looked {
             // Not within one turn of the driver: the next read would have to allocate again.
             self.is_idle = true;
         }
-        if self.beating == Beating::Starting {
-            self.beating = Beating::Yes;
+        if self.is_starting {
+            self.is_starting = false;
             self.await_silence(now);
             self.await_beat(now);
-        } else {
-            if received != self.received {
-                self.overdue = self.overdue.filter(|overdue| *overdue == Overdue::Answer);
-                self.await_silence(now);
-            }
-            // It may have left right after the last look. Beating too early does no harm.
-            if left != self.left && self.timing.beats == Beats::WhenIdle {
-                self.await_beat(self.looked);
-            }
         }
         (self.received, self.left, self.looked) = (received, left, now);
     }
@@ -96,23 +102,24 @@ impl<I: Instant> Link<I> {
         }
     }
 
+    /// The peer reads, slowly: it has its time from here on.
+    fn prolong(&mut self) {
+        let Limits { close_timeout, disconnect_timeout, .. } = self.limits;
+        for (timer, after) in
+            [(Timer::Close, close_timeout), (Timer::Disconnect, disconnect_timeout)]
+        {
+            if self.timers.is_set(timer) {
+                self.timers.set(timer, self.looked + after);
+            }
+        }
+    }
+
     /// Sees that a peer that is to go, and one that has ended its stream but still has to read, get on
     /// with it.
     #[cold]
     fn see_to_the_end(&mut self, now: I) {
         if self.end.is_some() {
             self.decoder.buffer().clear();
-        }
-        if self.outbox.left() != self.left {
-            let Limits { close_timeout, disconnect_timeout, .. } = self.limits;
-            for (timer, after) in
-                [(Timer::Close, close_timeout), (Timer::Disconnect, disconnect_timeout)]
-            {
-                // It reads, slowly.
-                if self.timers.is_set(timer) {
-                    self.timers.set(timer, self.looked + after);
-                }
-            }
         }
         let is_stalled = self.input == Input::Ended && self.outbox.has_remaining();
         if self.end.is_none() && !is_stalled {
@@ -133,14 +140,14 @@ impl<I: Instant> Link<I> {
 
     #[inline]
     fn await_beat(&mut self, since: I) {
-        if let (Some(after), Beating::Yes) = (self.beat_after, self.beating) {
+        if let Some(after) = self.beat_after {
             self.timers.set(Timer::Beat, since + after);
         }
     }
 
     #[inline]
     fn await_silence(&mut self, since: I) {
-        if let (Some(after), None) = (self.silent_after, &self.end) {
+        if let Some(after) = self.silent_after {
             self.is_reprieved = false;
             self.timers.set(Timer::Silence, since + after);
         }

@@ -20,11 +20,12 @@ pub(crate) struct Link<I> {
     limits: Limits,
     timing: HeartBeatTiming,
     agreement: Agreement,
-    /// How long after the last octet that was sent a beat is due.
+    /// How long after the last octet that was sent a beat is due, while any are.
     beat_after: Option<Duration>,
-    /// How long after the last octet that came the peer counts as silent.
+    /// How long after the last octet that came the peer counts as silent, while it is listened to.
     silent_after: Option<Duration>,
-    beating: Beating,
+    /// Whether heart-beats start at the next look at the clock.
+    is_starting: bool,
     /// The latest `now` that was seen.
     looked: I,
     /// What had been received, and what had left, at that time.
@@ -48,15 +49,6 @@ enum Overdue {
     Answer,
     /// Anything at all.
     SignOfLife,
-}
-
-/// Whether heart-beats are sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Beating {
-    No,
-    /// From the next look at the clock on.
-    Starting,
-    Yes,
 }
 
 /// The peer's stream.
@@ -105,7 +97,7 @@ impl<I: Instant> Link<I> {
             agreement: Agreement::default(),
             beat_after: None,
             silent_after: None,
-            beating: Beating::No,
+            is_starting: false,
             looked: now,
             received: 0,
             left: 0,
@@ -134,12 +126,12 @@ impl<I: Instant> Link<I> {
         self.agreement = agreement;
         self.beat_after = agreement.outgoing.map(|interval| self.timing.beat_after(interval));
         self.silent_after = agreement.incoming.map(|interval| self.timing.silent_after(interval));
-        self.beating = Beating::Starting;
+        self.is_starting = true;
     }
 
     /// Nothing may follow what was queued last, not even a heart-beat.
     pub(crate) fn stop_beats(&mut self) {
-        self.beating = Beating::No;
+        self.beat_after = None;
         self.timers.stop(Timer::Beat);
     }
 
@@ -297,6 +289,7 @@ impl<I: Instant> Link<I> {
             return;
         }
         self.stop_beats();
+        self.stop_listening();
         self.timers.stop_all();
         self.decoder.buffer().clear();
         if self.input == Input::Lost {
