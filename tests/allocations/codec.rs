@@ -4,7 +4,7 @@ use bytes::BytesMut;
 use stomp_proto::codec::{ContentLength, Decoder, DecoderConfig, Item, Scanner, Step, encode};
 use stomp_proto::{Command, Frame, Version};
 
-use super::MESSAGE;
+use super::corpus::SMALL as MESSAGE;
 use super::counting::{Count, counted};
 
 const FRAMES: usize = 1000;

@@ -8,7 +8,7 @@ use stomp_proto::frame::AckMode;
 use stomp_proto::server::{Accept, Event, ServerConfig};
 use stomp_proto::{Client, ClientConfig, HeartBeat, Server, Session, client};
 
-use super::MESSAGE;
+use super::corpus::SMALL as MESSAGE;
 use super::counting::{Count, counted, held};
 
 const BEATS: HeartBeat = HeartBeat { can_send: 10_000, wants: 10_000 };
