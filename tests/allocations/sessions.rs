@@ -38,6 +38,7 @@ fn a_client_does_not_allocate_for_a_message() {
     assert_eq!(messages, 128);
 }
 
+/// field case B77
 #[test]
 fn heart_beats_cost_no_allocation_in_either_direction() {
     let mut client = client();
@@ -54,6 +55,7 @@ fn heart_beats_cost_no_allocation_in_either_direction() {
     let mut beats = 0;
     assert_eq!(counted(|| beats = (0..1000).map(|_| beat()).sum()), Count::NONE);
     assert_eq!(beats, 1000);
+    assert_eq!(client.unconfirmed().count(), 0, "a beat asks for no receipt");
 }
 
 #[test]

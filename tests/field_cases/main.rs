@@ -1,4 +1,4 @@
-//! What goes wrong in real STOMP software: one test for each field case that the codec answers for.
+//! What goes wrong in real STOMP software: a test for each field case of the codec and of WebSocket.
 
 #[path = "../support/expect.rs"]
 mod expect;

@@ -1,8 +1,13 @@
 //! Field cases about WebSocket: messages are no frames, subprotocols are chosen with care.
 
+use core::time::Duration;
+
+use stomp_proto::client::{Event, SendRequest};
 use stomp_proto::codec::DecodeErrorKind::UnknownCommand;
 use stomp_proto::websocket::{Answer, offer, select, verify};
-use stomp_proto::{Command, Version, VersionSet};
+use stomp_proto::{
+    Client, ClientConfig, CloseReason, Command, HeartBeat, Session, Version, VersionSet,
+};
 
 use crate::expect::{ANY, either, failed, frame, waiting, whole};
 use crate::support::Item::Eol;
@@ -32,6 +37,23 @@ fn text_and_binary_messages_can_mix_inside_a_frame() {
         let headers = [("destination", "/q"), ("content-length", "4")];
         let send = frame(Command::Send, &headers, b"h\xc3\xa9\xff");
         assert_eq!(outcome, whole([send, Eol]));
+    }
+}
+
+/// field case B114, on the way out
+#[test]
+fn a_frame_goes_as_text_if_all_of_it_is_utf_8_and_as_binary_if_not() {
+    let mut client = connected(HeartBeat::default());
+    for (k, body, is_text) in [
+        ("v", &b"hi"[..], true),
+        ("\u{e9}", "\u{20ac}\0".as_bytes(), true),
+        ("\u{e9}", b"caf\xe9", false),
+        ("v", b"\xff\xfe", false),
+        ("v", b"\xe2\x82", false),
+    ] {
+        client.send(&SendRequest::new("/q").header("k", k).body(body.to_vec())).unwrap();
+        assert_eq!(client.outbox().next_frame().map(|frame| frame.is_text), Some(is_text));
+        assert!(client.outbox().next_frame().is_none(), "one message");
     }
 }
 
@@ -91,4 +113,50 @@ fn the_wrappers_of_sockjs_are_no_stomp() {
             assert_eq!(either(version, &behind), failed([Eol], UnknownCommand, 1));
         }
     }
+}
+
+/// field case B119
+#[test]
+fn a_beat_is_a_message_that_holds_a_line_end_and_messages_without_octets_are_none() {
+    let second = Duration::from_secs(1);
+    for beat in ["\n", "\r\n"] {
+        let mut client = connected(HeartBeat { can_send: 0, wants: 1000 });
+        for turn in 1..=20 {
+            client.receive(beat.as_bytes());
+            client.handle_timeout(turn * second);
+            assert_eq!(client.poll_event(turn * second), None);
+        }
+    }
+    let mut client = connected(HeartBeat { can_send: 0, wants: 1000 });
+    let silence = client.poll_timeout();
+    assert_eq!(silence, Some(Duration::from_millis(2500)));
+    for turn in 1..=2 {
+        client.receive(b"");
+        client.handle_timeout(turn * second);
+        assert_eq!(client.poll_event(turn * second), None);
+        assert_eq!(client.poll_timeout(), silence, "not put off");
+    }
+    client.receive(b"");
+    client.handle_timeout(3 * second);
+    assert_eq!(client.poll_event(3 * second), Some(Event::Closed(CloseReason::PeerSilent)));
+
+    let mut client = connected(HeartBeat { can_send: 1000, wants: 0 });
+    for _ in 0..3 {
+        let due = client.poll_timeout().unwrap();
+        client.handle_timeout(due);
+        let beat = client.outbox().next_frame().unwrap();
+        assert_eq!((&beat.bytes[..], beat.is_text), (&b"\n"[..], true), "data, and no ping");
+        assert!(client.outbox().next_frame().is_none());
+    }
+}
+
+/// A client whose CONNECT was answered at 0, by a server that gives and wants a beat a second.
+#[expect(clippy::unwrap_used, reason = "a test may panic where it sets things up")]
+fn connected(heart_beat: HeartBeat) -> Client<Duration> {
+    let config = ClientConfig::new("h").heart_beat(heart_beat);
+    let mut client = Client::new(config, Duration::ZERO).unwrap();
+    assert!(client.outbox().next_frame().is_some());
+    client.receive(b"CONNECTED\nversion:1.2\nheart-beat:1000,1000\n\n\0");
+    assert!(matches!(client.poll_event(Duration::ZERO), Some(Event::Connected(_))));
+    client
 }
