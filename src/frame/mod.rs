@@ -270,6 +270,7 @@ mod tests {
         let compact = frame.to_compact();
         assert_eq!(compact, frame);
         assert_ne!(compact.body().as_ptr(), frame.body().as_ptr());
+        assert_ne!(compact.head.as_ptr(), frame.head.as_ptr());
     }
 
     #[test]
