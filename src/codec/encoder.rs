@@ -145,14 +145,13 @@ impl<'a> HeadWriter<'a> {
     /// Whether a header may stand as it is in every version.
     #[inline]
     pub(crate) fn is_plain_everywhere(header: Header<'_>) -> bool {
-        let value = header.raw_value();
-        is_plain_header(header) && !value.first().is_some_and(|octet| value::is_blank(*octet))
+        is_plain_header(header) && !starts_blank(header.raw_value())
     }
 
     /// Whether a value starts with what is taken for padding.
     #[inline]
     fn is_padded(&self, value: &[u8]) -> bool {
-        self.version == Version::V1_0 && value.first().is_some_and(|octet| value::is_blank(*octet))
+        self.version == Version::V1_0 && starts_blank(value)
     }
 
     /// Writes a header line, or nothing if it cannot be written.
@@ -259,6 +258,11 @@ impl<'a> HeadWriter<'a> {
 fn is_plain_header(header: Header<'_>) -> bool {
     let name = header.raw_name();
     !name.is_empty() && is_plain(name) && is_plain(header.raw_value())
+}
+
+#[inline]
+fn starts_blank(value: &[u8]) -> bool {
+    value.first().is_some_and(|octet| value::is_blank(*octet))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

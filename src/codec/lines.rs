@@ -71,7 +71,10 @@ fn padded(octets: &[u8]) -> [u8; BLOCK] {
     block
 }
 
-/// Whether no octet needs an escape or a refusal under any version.
+/// Whether it is certain that no octet needs an escape or a refusal under any version.
+///
+/// Text with a tab or another harmless control character is not plain: the slower writer, which
+/// looks at each octet, lets it stand.
 #[inline]
 pub(super) fn is_plain(text: &[u8]) -> bool {
     // Octets that are not ASCII are marked, but may stand as they are.
