@@ -18,8 +18,8 @@ fn borrowed(criterion: &mut Criterion) {
         ("small", corpus::SMALL.to_vec()),
         ("escaped", corpus::ESCAPED.to_vec()),
         ("send-to-nul", corpus::SEND.to_vec()),
-        ("large-counted", corpus::large(true)),
-        ("large-to-nul", corpus::large(false)),
+        ("large-counted", corpus::large_counted()),
+        ("large-to-nul", corpus::large_to_nul()),
     ] {
         let mut scanner = Scanner::new(DecoderConfig::default());
         scanner.set_version(Version::V1_2);
@@ -32,7 +32,7 @@ fn borrowed(criterion: &mut Criterion) {
         });
     }
     // The yardstick of large-to-nul.
-    let octets = corpus::large(false);
+    let octets = corpus::large_to_nul();
     group.throughput(Throughput::Bytes(octets.len() as u64));
     group.bench_function("large-to-nul/memchr", |bencher| {
         bencher.iter(|| memchr::memchr(0, black_box(&octets)));

@@ -38,8 +38,8 @@ const JOBS: [(&str, Job); 20] = [
     ("decode/send-to-nul/borrowed", |count| borrowed(corpus::SEND, count)),
     ("decode/eol/borrowed", |count| borrowed(b"\n", count)),
     ("decode/eol/owned", eols),
-    ("decode/large-counted/borrowed", |count| large(true, count)),
-    ("decode/large-to-nul/borrowed", |count| large(false, count)),
+    ("decode/large-counted/borrowed", |count| whole(&corpus::large_counted(), count)),
+    ("decode/large-to-nul/borrowed", |count| whole(&corpus::large_to_nul(), count)),
     ("encode/send", encoding),
     ("server/relay", relaying),
     ("server/fan-out-1000", fan_out),
@@ -84,11 +84,11 @@ fn borrowed(frame: &[u8], count: usize) {
     }
 }
 
-fn large(content_length: bool, count: usize) {
-    let buffer = corpus::large(content_length);
+/// Scans a frame that is too large for a batch.
+fn whole(frame: &[u8], count: usize) {
     let mut scanner = scanner();
     for _ in 0..count {
-        scan(&mut scanner, &buffer);
+        scan(&mut scanner, frame);
     }
 }
 

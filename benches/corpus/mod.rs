@@ -35,17 +35,21 @@ pub(crate) const SEND: &[u8] = b"SEND\n\
     \n\
     {\"order\":4711,\"customer\":\"c-0815\",\"total\":29.9,\"currency\":\"EUR\"}\0";
 
-/// A MESSAGE with a body of 1 MiB, with or without `content-length`.
-pub(crate) fn large(content_length: bool) -> Vec<u8> {
-    const LEN: usize = 1 << 20;
-    let mut octets = b"MESSAGE\nsubscription:0\nmessage-id:1\ndestination:/q\n".to_vec();
-    if content_length {
-        octets.extend_from_slice(format!("content-length:{LEN}\n").as_bytes());
-    }
-    octets.push(b'\n');
-    octets.resize(octets.len() + LEN, b'x');
-    octets.push(0);
-    octets
+const LARGE_LEN: usize = 1 << 20;
+
+/// A MESSAGE with a body of 1 MiB and its `content-length`.
+pub(crate) fn large_counted() -> Vec<u8> {
+    large(&format!("content-length:{LARGE_LEN}\n"))
+}
+
+/// A MESSAGE with a body of 1 MiB up to its NUL.
+pub(crate) fn large_to_nul() -> Vec<u8> {
+    large("")
+}
+
+fn large(last_header: &str) -> Vec<u8> {
+    let head = format!("MESSAGE\nsubscription:0\nmessage-id:1\ndestination:/q\n{last_header}\n");
+    [head.as_bytes(), &b"x".repeat(LARGE_LEN), b"\0"].concat()
 }
 
 /// A SEND of 207 octets when encoded.

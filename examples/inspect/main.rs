@@ -59,7 +59,7 @@ pub(crate) fn run(
     let octets = read(&options.file, stdin)
         .map_err(|error| format!("{}: {error}", options.file.display()))?;
     let timelines = decode(&octets, &options)?;
-    unless_closed(print(&timelines, options.json, out))?;
+    unless_closed(print(&timelines, &options, out))?;
     Ok(verdict(&timelines))
 }
 
@@ -84,9 +84,9 @@ fn decode(octets: &[u8], options: &Options) -> Result<Vec<Timeline>, Box<dyn Err
     Ok(transcript::parse(octets)?.into_iter().map(Timeline::of_connection).collect())
 }
 
-fn print(timelines: &[Timeline], json: bool, out: &mut dyn Write) -> io::Result<()> {
+fn print(timelines: &[Timeline], options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let mut out = BufWriter::new(out);
-    if json {
+    if options.json {
         json::write(timelines, &mut out)?;
     } else {
         plain::write(timelines, &mut out)?;
