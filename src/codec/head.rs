@@ -118,7 +118,7 @@ impl Head {
 
     /// Whether `buffer` is too short to be the one that was read before.
     pub(super) fn is_ahead_of(&self, buffer: &[u8]) -> bool {
-        self.scanned > buffer.len()
+        self.command.is_some() && self.scanned > buffer.len()
     }
 
     /// How the names and values of the finished head are written.
@@ -130,27 +130,36 @@ impl Head {
         }
     }
 
-    /// Reads on. `Some` is the length of the head, blank line included; `None`: more is needed.
-    pub(super) fn advance(&mut self, buffer: &[u8], rules: &Rules) -> Result<Option<usize>, Fault> {
+    /// Reads on. `Some` is the command and the length of the head, blank line included; `None`: more
+    /// is needed.
+    pub(super) fn advance(
+        &mut self,
+        buffer: &[u8],
+        rules: &Rules,
+    ) -> Result<Option<(Command, usize)>, Fault> {
         let limit = rules.max_head_len();
         // Nothing behind the limit is looked at, so what it hides cannot come before its error.
         let window = buffer.get(..limit).unwrap_or(buffer);
-        let end = if self.command.is_some() || self.read_command(window, rules)? {
-            self.read_headers(window, rules)?
-        } else {
-            None
+        let command = match self.command {
+            None => self.read_command(window, rules)?,
+            known => known,
         };
-        if end.is_none() && buffer.len() > limit {
+        if let Some(command) = command {
+            if let Some(head_len) = self.read_headers(window, rules)? {
+                return Ok(Some((command, head_len)));
+            }
+        }
+        if buffer.len() > limit {
             return Err(Fault::new(HeadTooLong { limit }, limit));
         }
-        Ok(end)
+        Ok(None)
     }
 
-    /// Reads the command line. `false`: more is needed.
-    fn read_command(&mut self, window: &[u8], rules: &Rules) -> Result<bool, Fault> {
+    /// Reads the command line. `None`: more is needed.
+    fn read_command(&mut self, window: &[u8], rules: &Rules) -> Result<Option<Command>, Fault> {
         let (command, line_len) = match recognise(window) {
             Recognised::Command { command, line_len } => (command, line_len),
-            Recognised::Partial => return Ok(false),
+            Recognised::Partial => return Ok(None),
             Recognised::Impossible { at } => return Err(Fault::new(UnknownCommand, at)),
         };
         self.command = Some(command);
@@ -160,7 +169,7 @@ impl Head {
         self.has_backslash = false;
         self.scanned = line_len;
         self.line = Line::starting_at(line_len);
-        Ok(true)
+        Ok(self.command)
     }
 
     /// Reads header lines up to the blank one.

@@ -226,10 +226,10 @@ impl Scanner {
                     self.phase = Phase::Head;
                 }
                 Phase::Head => {
-                    let Some(head_len) = self.head.advance(buffer, &self.rules)? else {
+                    let Some((command, head_len)) = self.head.advance(buffer, &self.rules)? else {
                         return Ok(Found::NeedMore);
                     };
-                    self.phase = self.behind_head(head_len)?;
+                    self.phase = self.behind_head(command, head_len)?;
                 }
                 Phase::Counted { command, head_len, len } => {
                     let nul = head_len.saturating_add(len);
@@ -275,8 +275,7 @@ impl Scanner {
 
     /// How the octets behind a finished head are counted.
     #[inline]
-    fn behind_head(&self, head_len: usize) -> Result<Phase, Fault> {
-        let command = self.head.command.unwrap_or(Command::Error);
+    fn behind_head(&self, command: Command, head_len: usize) -> Result<Phase, Fault> {
         let to_nul = Phase::ToNul { command, head_len, searched: head_len };
         // A length on a command that cannot have a body was copied there from a MESSAGE.
         let Some(length) = self.head.content_length.filter(|_| command.may_have_body()) else {
@@ -350,7 +349,7 @@ impl Scanner {
     fn has_lost(&self, buffer: &[u8]) -> bool {
         match self.phase {
             Phase::Between | Phase::Failed(_) => false,
-            Phase::Head => self.head.command.is_some() && self.head.is_ahead_of(buffer),
+            Phase::Head => self.head.is_ahead_of(buffer),
             Phase::Counted { head_len, .. } => head_len > buffer.len(),
             Phase::ToNul { searched, .. } => searched > buffer.len(),
         }
