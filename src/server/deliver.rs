@@ -1,14 +1,12 @@
-//! Deliveries: making them, and taking them out of the ledger.
-
-use alloc::vec::Vec;
+//! Deliveries as they are made: a MESSAGE into the outbox, an entry into the ledger.
 
 use bytes::BytesMut;
 
 use super::ids;
-use super::ledger::{Ids, Index};
+use super::ledger::Ids;
 use super::state::State;
-use super::subscriptions::{Stage, WireId};
-use super::{Delivery, DeliveryTag, LedgerEntry, Server, SubscriptionId, SubscriptionOn1_0};
+use super::subscriptions::Stage;
+use super::{Delivery, DeliveryTag, Server, SubscriptionId, SubscriptionOn1_0};
 use crate::codec::{EncodeError, HeadWriter, put_decimal};
 use crate::frame::{AckMode, Text, name};
 use crate::{Bound, Command, Instant, Limit, Refused, UsageError, Version};
@@ -115,7 +113,7 @@ impl<I: Instant, T> Server<I, T> {
     }
 
     /// The version in which a MESSAGE is written, if one can be.
-    fn deliverable(&self) -> Result<Version, UsageError> {
+    pub(super) fn deliverable(&self) -> Result<Version, UsageError> {
         match self.state {
             // On a dead transport even `auto` must not count it as consumed.
             _ if self.link.is_closed() || self.link.is_lost() => Err(UsageError::Closed),
@@ -142,54 +140,6 @@ impl<I: Instant, T> Server<I, T> {
 
     fn writes_subscription(&self, version: Version) -> bool {
         version != Version::V1_0 || self.dialect.subscription_on_1_0 == SubscriptionOn1_0::IfNamed
-    }
-
-    /// Opens a subscription that the client did not ask for, in the mode `auto`: replies to a
-    /// temporary queue come by one, with that queue as their `subscription` (RabbitMQ, "Temp Queue
-    /// Destinations"). The client may end it like any other.
-    ///
-    /// # Errors
-    ///
-    /// [`UsageError::NotConnected`] and [`UsageError::Closed`];
-    /// [`UsageError::DuplicateSubscription`] if the client uses the id;
-    /// [`UsageError::LimitExceeded`]; [`UsageError::Encode`] for an id that MESSAGE cannot carry.
-    pub fn open_subscription(&mut self, id: &str) -> Result<SubscriptionId, UsageError> {
-        let version = self.deliverable()?;
-        let most = self.link.limits().max_subscriptions;
-        if self.subscriptions.len() >= most {
-            return Err(UsageError::LimitExceeded(Limit { what: Bound::Subscriptions, most }));
-        }
-        let mut raw = BytesMut::new();
-        let mut head = HeadWriter::resume(&mut raw, Command::Message, version);
-        head.value(name::SUBSCRIPTION.as_bytes(), id.as_bytes())?;
-        let raw = Text::new(core::str::from_utf8(&raw).unwrap_or_default());
-        let id = WireId { text: Text::new(id), raw };
-        let subscription = self.subscriptions.insert(Some(id), Text::new(""), AckMode::Auto);
-        let subscription = subscription.ok_or(UsageError::DuplicateSubscription)?;
-        self.subscriptions.confirm(subscription);
-        Ok(subscription)
-    }
-
-    /// Takes the open deliveries of a subscription back from the client, oldest first; those that an
-    /// open transaction settles stay.
-    ///
-    /// A later ACK of one counts as that of a settled delivery.
-    pub fn release(&mut self, subscription: SubscriptionId) -> Vec<LedgerEntry<T>> {
-        let Some(entry) = self.subscriptions.get(subscription) else { return Vec::new() };
-        let indices = self.ledger.up_to(&entry.deliveries, None);
-        self.take(&indices)
-    }
-
-    /// Takes deliveries out of the ledger.
-    pub(super) fn take(&mut self, indices: &[Index]) -> Vec<LedgerEntry<T>> {
-        let mut taken = Vec::with_capacity(indices.len());
-        for &index in indices {
-            let Some(subscription) = self.ledger.subscription(index) else { continue };
-            let Some(entry) = self.subscriptions.get_mut(subscription) else { continue };
-            taken.extend(self.ledger.settle(index, &mut entry.deliveries));
-            self.subscriptions.forget_if_settled(subscription);
-        }
-        taken
     }
 }
 

@@ -10,8 +10,11 @@ mod frames;
 mod ids;
 mod ledger;
 mod notice;
+mod opening;
 mod reply;
+mod settling;
 mod state;
+mod subscribing;
 mod subscriptions;
 mod transactions;
 
