@@ -3,13 +3,14 @@
 //! A slab, so that any delivery is found by its number at once, with a list through it for each
 //! subscription, so that a cumulative ACK costs what it settles and no more.
 
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
 
 use super::SubscriptionId;
 use super::ids::{ACK_PREFIX, parse_id};
+use super::settled::{Settled, SettledId};
 use crate::frame::Text;
 
 /// The number of a delivery, in the order in which a session made them.
@@ -42,10 +43,7 @@ pub(super) struct Ledger<T> {
     /// Ids that the application chose; those of ours name their slot.
     by_message_id: BTreeMap<(Text, u64), Index>,
     by_ack_id: BTreeMap<Text, Index>,
-    /// Chosen ids that were settled not long ago.
-    settled: BTreeSet<Text>,
-    /// The same, oldest first.
-    by_age: VecDeque<Text>,
+    settled: Settled,
 }
 
 /// A place in the slab.
@@ -105,9 +103,6 @@ pub(super) enum Found {
     Never,
 }
 
-/// How many settled ids of the application's choice are remembered.
-const REMEMBERED: usize = 4096;
-
 impl<T> Ledger<T> {
     pub(super) fn new() -> Self {
         Self {
@@ -117,8 +112,7 @@ impl<T> Ledger<T> {
             next_tag: 1,
             by_message_id: BTreeMap::new(),
             by_ack_id: BTreeMap::new(),
-            settled: BTreeSet::new(),
-            by_age: VecDeque::new(),
+            settled: Settled::new(),
         }
     }
 
@@ -279,7 +273,7 @@ impl<T> Ledger<T> {
         match id.strip_prefix(ACK_PREFIX).and_then(|id| self.find_ours(id)) {
             Some(Found::Open(index)) if self.ids(index).ack_id.is_none() => self.if_free(index),
             Some(Found::Settled) => Found::Settled,
-            _ => self.if_remembered(id),
+            _ => self.if_settled(&SettledId::Ack(Text::new(id))),
         }
     }
 
@@ -299,7 +293,7 @@ impl<T> Ledger<T> {
         match ranked.max_by(|one, other| one.0.cmp(&other.0)) {
             Some((_, index)) => self.if_free(index),
             None if self.find_ours(message_id) == Some(Found::Settled) => Found::Settled,
-            None => self.if_remembered(message_id),
+            None => self.if_settled(&SettledId::Message(Text::new(message_id))),
         }
     }
 
@@ -340,7 +334,7 @@ impl<T> Ledger<T> {
         }
     }
 
-    fn if_remembered(&self, id: &str) -> Found {
+    fn if_settled(&self, id: &SettledId) -> Found {
         if self.settled.contains(id) { Found::Settled } else { Found::Never }
     }
 
@@ -351,23 +345,11 @@ impl<T> Ledger<T> {
     fn forget(&mut self, tag: u64, ids: Ids) {
         if let Some(ack_id) = ids.ack_id {
             self.by_ack_id.remove(&*ack_id);
-            self.remember(ack_id);
+            self.settled.remember(SettledId::Ack(ack_id));
         }
         if let Some(message_id) = ids.message_id {
             self.by_message_id.remove(&(message_id.clone(), tag));
-            self.remember(message_id);
-        }
-    }
-
-    fn remember(&mut self, id: Text) {
-        if !self.settled.insert(id.clone()) {
-            return;
-        }
-        self.by_age.push_back(id);
-        if self.by_age.len() > REMEMBERED {
-            if let Some(oldest) = self.by_age.pop_front() {
-                self.settled.remove(&oldest);
-            }
+            self.settled.remember(SettledId::Message(message_id));
         }
     }
 
@@ -391,6 +373,7 @@ mod tests {
     use alloc::format;
 
     use super::*;
+    use crate::server::settled::REMEMBERED;
 
     const SUBSCRIPTION: SubscriptionId = SubscriptionId(1);
 

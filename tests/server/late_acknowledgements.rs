@@ -38,6 +38,22 @@ fn a_second_ack_is_ignored_or_an_error_but_nothing_is_settled_twice() {
     }
 }
 
+/// requirement A-013: it names nothing on 1.2, and never did
+#[test]
+fn the_message_id_of_what_is_settled_is_no_late_ack() {
+    let chosen = Delivery::builder("/q").message_id("m").ack_id("t").build();
+    for delivery in [named("m"), chosen] {
+        let mut broker = Broker::connected(V1_2);
+        broker.subscribe("0", "client");
+        let message = broker.send(0, &delivery, 1);
+        broker.ack(&message);
+        assert_eq!(broker.told(), ["ACK #0 [1]"]);
+        broker.feed("ACK\nid:m\nreceipt:r\n\n\0");
+        assert_eq!(broker.told(), [format!("{UNKNOWN} []")]);
+        assert_eq!(broker.written(), [error_for("r", "unknown ack id")]);
+    }
+}
+
 /// chapter 0: ACK after UNSUBSCRIBE; field case B86
 #[test]
 fn a_late_ack_settles_in_the_mode_of_its_delivery() {
