@@ -5,14 +5,8 @@ use stomp_proto::UsageError;
 use stomp_proto::server::{Delivery, Dialect, Event};
 
 use crate::harness::{
-    Broker, NOTHING, V1_0, V1_1, V1_2, error, error_for, receipt, refused, speaking,
+    Broker, NOTHING, V1_0, V1_1, V1_2, error, error_for, named, receipt, refused, speaking,
 };
-
-fn named(message_id: &str) -> Delivery {
-    Delivery::builder("/q").message_id(message_id).body("x").build()
-}
-
-const UNKNOWN: &str = "CLOSED Protocol(UnknownDelivery)";
 
 /// requirements A-001 to A-003, SU-011, SU-012, NK-003
 #[test]
@@ -45,9 +39,7 @@ fn an_ack_in_client_mode_covers_what_was_delivered_before_in_its_subscription() 
 fn an_individual_ack_covers_one_message_in_any_order() {
     for command in ["ACK", "NACK"] {
         for version in [V1_0, V1_1, V1_2] {
-            let mut broker = Broker::connected(version);
-            broker.subscribe("a", "client-individual");
-            let messages: Vec<_> = (1..=4).map(|value| broker.deliver(0, value)).collect();
+            let (mut broker, messages) = Broker::with_open(version, "client-individual", 4);
             for number in [2, 0, 3, 1] {
                 broker.settle(command, &messages[number], "");
                 assert_eq!(broker.told(), [format!("{command} #0 [{}]", number + 1)]);
@@ -60,9 +52,7 @@ fn an_individual_ack_covers_one_message_in_any_order() {
 /// requirement NK-003
 #[test]
 fn nack_covers_the_earlier_ones_that_are_still_open() {
-    let mut broker = Broker::connected(V1_1);
-    broker.subscribe("0", "client");
-    let messages: Vec<_> = (1..=3).map(|value| broker.deliver(0, value)).collect();
+    let (mut broker, messages) = Broker::with_open(V1_1, "client", 3);
     broker.ack(&messages[0]);
     broker.settle("NACK", &messages[2], "requeue:false\n");
     assert_eq!(broker.next().as_deref(), Some("ACK #0 [1]"));
@@ -116,7 +106,7 @@ fn an_id_that_was_never_issued_is_an_error_in_every_dialect() {
             broker.subscribe("0", "client");
             broker.send(0, &named("m"), 1);
             broker.feed(format!("ACK\n{lines}receipt:r\n\n\0"));
-            assert_eq!(broker.told(), [format!("{UNKNOWN} [1]")], "{lines}");
+            assert_eq!(broker.told(), ["CLOSED Protocol(UnknownDelivery) [1]"], "{lines}");
             assert_eq!(broker.written(), [error_for("r", "unknown ack id")]);
         }
     }
@@ -137,7 +127,7 @@ fn what_was_delivered_in_auto_mode_cannot_be_acknowledged() {
             let message = broker.deliver(0, 1);
             assert_eq!((message.header("message-id"), message.header("ack")), (Some("1"), None));
             broker.feed(format!("ACK\n{lines}\n\0"));
-            assert_eq!(broker.told(), [format!("{UNKNOWN} []")]);
+            assert_eq!(broker.told(), ["CLOSED Protocol(UnknownDelivery) []"]);
             assert_eq!(broker.written(), [error("unknown ack id")]);
         }
     }
@@ -155,7 +145,7 @@ fn on_1_1_message_and_subscription_must_belong_together() {
                 if chosen { broker.send(0, &named("m"), 1) } else { broker.deliver(0, 1) };
             let id = message.header("message-id").unwrap();
             broker.feed(format!("ACK\nsubscription:1\nmessage-id:{id}\n\n\0"));
-            assert_eq!(broker.told(), [format!("{UNKNOWN} [1]")]);
+            assert_eq!(broker.told(), ["CLOSED Protocol(UnknownDelivery) [1]"]);
             assert_eq!(broker.written(), [error("unknown ack id")]);
         }
     }
@@ -189,7 +179,7 @@ fn on_1_0_the_oldest_delivery_of_that_id_is_meant() {
     broker.feed(ack);
     assert_eq!(broker.told(), ["ACK #0 [2]"]);
     broker.feed(ack);
-    assert_eq!(broker.told(), [format!("{UNKNOWN} []")]);
+    assert_eq!(broker.told(), ["CLOSED Protocol(UnknownDelivery) []"]);
 }
 
 /// requirement A-013, field case B80
@@ -210,7 +200,7 @@ fn on_1_2_the_ack_header_is_opaque_and_never_a_message_id() {
     let third = broker.deliver(0, 3);
     let message_id = third.header("message-id").unwrap();
     broker.feed(format!("ACK\nid:{message_id}\n\n\0"));
-    assert_eq!(broker.told(), [format!("{UNKNOWN} [3]")]);
+    assert_eq!(broker.told(), ["CLOSED Protocol(UnknownDelivery) [3]"]);
 }
 
 #[test]

@@ -19,6 +19,10 @@ pub(crate) const V1_2: Version = Version::V1_2;
 
 pub(crate) const PRESETS: [Dialect; 3] = [Dialect::SPEC, Dialect::LENIENT, Dialect::KUBEMQ];
 
+/// The ERROR of a server that speaks all versions, none of them the client's.
+pub(crate) const UNSUPPORTED_VERSION: &str = "ERROR\nversion:1.0,1.1,1.2\nmessage:unsupported version\ncontent-type:text/plain\n\
+     content-length:37\n\nSupported versions are 1.0, 1.1, 1.2\n\0";
+
 pub(crate) const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
@@ -33,6 +37,11 @@ pub(crate) fn limited(set: impl FnOnce(&mut Limits)) -> ServerConfig {
     let mut config = ServerConfig::default();
     set(&mut config.limits);
     config
+}
+
+/// A message under that `message-id`.
+pub(crate) fn named(message_id: &str) -> Delivery {
+    Delivery::builder("/q").message_id(message_id).body("x").build()
 }
 
 /// An ERROR that is not about a frame with a receipt.
@@ -108,6 +117,14 @@ impl Broker {
         let connected = format!("CONNECTED\nversion:{version}\nsession:s1\n{beats}\n\0");
         assert_eq!(broker.written(), [connected]);
         broker
+    }
+
+    /// A session with the subscription `#0` in that mode, and its deliveries 1 to `count` open.
+    pub(crate) fn with_open(version: Version, mode: &str, count: u64) -> (Self, Vec<Message>) {
+        let mut broker = Self::connected(version);
+        broker.subscribe("0", mode);
+        let messages = (1..=count).map(|value| broker.deliver(0, value)).collect();
+        (broker, messages)
     }
 
     /// Octets from the client.

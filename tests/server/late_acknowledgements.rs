@@ -2,13 +2,7 @@
 
 use stomp_proto::server::{Delivery, Dialect};
 
-use crate::harness::{Broker, NOTHING, V1_0, V1_1, V1_2, error_for, receipt, speaking};
-
-fn named(message_id: &str) -> Delivery {
-    Delivery::builder("/q").message_id(message_id).body("x").build()
-}
-
-const UNKNOWN: &str = "CLOSED Protocol(UnknownDelivery)";
+use crate::harness::{Broker, NOTHING, V1_0, V1_1, V1_2, error_for, named, receipt, speaking};
 
 /// chapter 0: ACK of a delivery made here but no longer open, by dialect
 #[test]
@@ -30,7 +24,7 @@ fn a_second_ack_is_ignored_or_an_error_but_nothing_is_settled_twice() {
                     assert_eq!(broker.told(), NOTHING);
                     assert_eq!(broker.written(), [receipt("r")], "{version}");
                 } else {
-                    assert_eq!(broker.told(), [format!("{UNKNOWN} []")]);
+                    assert_eq!(broker.told(), ["CLOSED Protocol(UnknownDelivery) []"]);
                     assert_eq!(broker.written(), [error_for("r", "unknown ack id")]);
                 }
             }
@@ -49,7 +43,7 @@ fn the_message_id_of_what_is_settled_is_no_late_ack() {
         broker.ack(&message);
         assert_eq!(broker.told(), ["ACK #0 [1]"]);
         broker.feed("ACK\nid:m\nreceipt:r\n\n\0");
-        assert_eq!(broker.told(), [format!("{UNKNOWN} []")]);
+        assert_eq!(broker.told(), ["CLOSED Protocol(UnknownDelivery) []"]);
         assert_eq!(broker.written(), [error_for("r", "unknown ack id")]);
     }
 }
@@ -58,9 +52,7 @@ fn the_message_id_of_what_is_settled_is_no_late_ack() {
 #[test]
 fn a_late_ack_settles_in_the_mode_of_its_delivery() {
     for version in [V1_0, V1_1, V1_2] {
-        let mut broker = Broker::connected(version);
-        broker.subscribe("0", "client");
-        let old: Vec<_> = (1..=3).map(|value| broker.deliver(0, value)).collect();
+        let (mut broker, old) = Broker::with_open(version, "client", 3);
         broker.unsubscribe("0");
         broker.subscribe("0", "client-individual");
         let new: Vec<_> = (4..=5).map(|value| broker.deliver(1, value)).collect();
@@ -106,8 +98,7 @@ fn release_takes_back_what_is_open_and_a_later_ack_finds_it_settled() {
         assert_eq!(broker.release(0), [0; 0]);
         assert_eq!(broker.server.unacknowledged(), 1);
         broker.ack(&messages[2]);
-        let closed = format!("{UNKNOWN} [2]");
-        let told = if passes { vec![] } else { vec![&*closed] };
+        let told = if passes { vec![] } else { vec!["CLOSED Protocol(UnknownDelivery) [2]"] };
         assert_eq!(broker.told(), told);
     }
     let mut broker = Broker::connected(V1_2);

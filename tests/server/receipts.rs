@@ -9,9 +9,7 @@ use crate::harness::{Broker, NOTHING, V1_0, V1_1, V1_2, error_for, receipt};
 #[test]
 fn every_request_gets_its_receipt_when_it_is_confirmed_and_not_before() {
     for version in [V1_0, V1_1, V1_2] {
-        let mut broker = Broker::connected(version);
-        broker.subscribe("0", "client");
-        let messages: Vec<_> = (1..=2).map(|value| broker.deliver(0, value)).collect();
+        let (mut broker, messages) = Broker::with_open(version, "client", 2);
         let asks = "receipt:r\n";
         broker.feed(format!("SEND\ndestination:/q\n{asks}\nx\0"));
         broker.feed(format!("SUBSCRIBE\nid:1\ndestination:/q\n{asks}\n\0"));

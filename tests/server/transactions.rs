@@ -14,9 +14,7 @@ const IN_T: &str = "transaction:t\n";
 #[test]
 fn commit_hands_the_frames_over_as_one_in_their_order() {
     for version in [V1_0, V1_1, V1_2] {
-        let mut broker = Broker::connected(version);
-        broker.subscribe("0", "client");
-        let messages: Vec<_> = (1..=3).map(|value| broker.deliver(0, value)).collect();
+        let (mut broker, messages) = Broker::with_open(version, "client", 3);
         broker.feed("BEGIN\ntransaction:t\nreceipt:b\n\n\0");
         broker.feed("SEND\ndestination:/a\ntransaction:t\nreceipt:s1\n\none\0");
         broker.settle("ACK", &messages[1], "transaction:t\nreceipt:s2\n");
@@ -53,9 +51,7 @@ fn the_frames_of_a_transaction_keep_their_headers() {
 #[test]
 fn abort_drops_the_sends_and_gives_the_deliveries_back() {
     for version in [V1_0, V1_1, V1_2] {
-        let mut broker = Broker::connected(version);
-        broker.subscribe("0", "client");
-        let messages: Vec<_> = (1..=2).map(|value| broker.deliver(0, value)).collect();
+        let (mut broker, messages) = Broker::with_open(version, "client", 2);
         broker.feed(BEGIN);
         broker.feed("SEND\ndestination:/a\ntransaction:t\n\none\0");
         broker.settle("ACK", &messages[0], IN_T);
@@ -89,9 +85,7 @@ fn what_a_transaction_settles_is_settled_by_nothing_else() {
 
 #[test]
 fn a_cumulative_ack_passes_over_what_a_transaction_holds() {
-    let mut broker = Broker::connected(V1_2);
-    broker.subscribe("0", "client");
-    let messages: Vec<_> = (1..=5).map(|value| broker.deliver(0, value)).collect();
+    let (mut broker, messages) = Broker::with_open(V1_2, "client", 5);
     broker.feed("BEGIN\ntransaction:t\n\n\0BEGIN\ntransaction:u\n\n\0");
     broker.settle("ACK", &messages[1], IN_T);
     broker.settle("NACK", &messages[2], "transaction:u\n");
@@ -107,9 +101,7 @@ fn a_cumulative_ack_passes_over_what_a_transaction_holds() {
 /// chapter 0: requirement U-008 does not apply
 #[test]
 fn a_transaction_settles_deliveries_of_a_subscription_that_has_ended() {
-    let mut broker = Broker::connected(V1_2);
-    broker.subscribe("0", "client-individual");
-    let messages: Vec<_> = (1..=3).map(|value| broker.deliver(0, value)).collect();
+    let (mut broker, messages) = Broker::with_open(V1_2, "client-individual", 3);
     broker.feed(BEGIN);
     broker.settle("ACK", &messages[1], IN_T);
     broker.unsubscribe("0");
@@ -220,9 +212,7 @@ fn transactions_side_by_side_hold_their_own() {
 #[test]
 fn every_end_of_the_session_gives_back_what_was_tentative() {
     let begun = || {
-        let mut broker = Broker::connected(V1_2);
-        broker.subscribe("0", "client");
-        let messages: Vec<_> = (1..=2).map(|value| broker.deliver(0, value)).collect();
+        let (mut broker, messages) = Broker::with_open(V1_2, "client", 2);
         broker.feed(BEGIN);
         broker.feed("SEND\ndestination:/a\ntransaction:t\n\none\0");
         broker.settle("ACK", &messages[0], IN_T);

@@ -3,7 +3,7 @@
 use super::{CONNECT_1_1, CONNECTED_1_1, CONNECTED_1_2, named, strict};
 use crate::harness::{Broker, NOTHING, V1_0, V1_1, V1_2, limited, ms, receipt, refused};
 use stomp_proto::server::{Accept, Delivery, Event, Server};
-use stomp_proto::{HeartBeat, Session, VersionSet, websocket};
+use stomp_proto::{HeartBeat, Session, UsageError, VersionSet, websocket};
 
 /// The server's half of the same sums: it sends every 4,000 and expects something every 3,000.
 #[test]
@@ -65,32 +65,32 @@ fn tr_13_no_beat_inside_a_frame() {
     assert_eq!(broker.written(), ["\n"]);
 }
 
-#[test]
-fn tr_14_message_while_the_client_waits_for_its_last_receipt() {
+/// A MESSAGE is on its way when the client sends `frame`: it is the last one, and goes out before
+/// the RECEIPT that was asked for.
+fn crosses_a_message(frame: &str, told: &str, afterwards: &UsageError, receipt: &str) {
     let mut broker = Broker::connected_with(strict(), V1_2);
     broker.subscribe("0", "auto");
     broker.try_deliver(0, &named("9", "", "x"), 1).unwrap();
-    broker.feed("DISCONNECT\nreceipt:d1\n\n\0");
-    assert_eq!(broker.told(), ["DISCONNECT"]);
+    broker.feed(frame);
+    assert_eq!(broker.told(), [told]);
     let late = broker.try_deliver(0, &named("10", "", "x"), 2);
-    assert_eq!(refused(late, 2), stomp_proto::UsageError::Closed);
+    assert_eq!(refused(late, 2), *afterwards);
     broker.confirm();
     let message = "MESSAGE\nsubscription:0\nmessage-id:9\ndestination:/q\ncontent-length:1\n\nx\0";
-    assert_eq!(broker.written(), [message, "RECEIPT\nreceipt-id:d1\n\n\0"]);
+    assert_eq!(broker.written(), [message, receipt]);
+}
+
+#[test]
+fn tr_14_message_while_the_client_waits_for_its_last_receipt() {
+    let (frame, receipt) = ("DISCONNECT\nreceipt:d1\n\n\0", "RECEIPT\nreceipt-id:d1\n\n\0");
+    crosses_a_message(frame, "DISCONNECT", &UsageError::Closed, receipt);
 }
 
 #[test]
 fn tr_15_message_after_unsubscribe() {
-    let mut broker = Broker::connected_with(strict(), V1_2);
-    broker.subscribe("0", "auto");
-    broker.try_deliver(0, &named("9", "", "x"), 1).unwrap();
-    broker.feed("UNSUBSCRIBE\nid:0\nreceipt:u1\n\n\0");
-    assert_eq!(broker.told(), ["UNSUBSCRIBE #0"]);
-    let late = broker.try_deliver(0, &named("10", "", "x"), 2);
-    assert_eq!(refused(late, 2), stomp_proto::UsageError::UnknownSubscription);
-    broker.confirm();
-    let message = "MESSAGE\nsubscription:0\nmessage-id:9\ndestination:/q\ncontent-length:1\n\nx\0";
-    assert_eq!(broker.written(), [message, "RECEIPT\nreceipt-id:u1\n\n\0"]);
+    let frame = "UNSUBSCRIBE\nid:0\nreceipt:u1\n\n\0";
+    let receipt = "RECEIPT\nreceipt-id:u1\n\n\0";
+    crosses_a_message(frame, "UNSUBSCRIBE #0", &UsageError::UnknownSubscription, receipt);
 }
 
 #[test]
