@@ -20,6 +20,11 @@ pub(super) fn put_id(DeliveryTag(tag): DeliveryTag, index: Index, out: &mut Byte
 /// The number and place that an id of ours says.
 pub(super) fn parse_id(id: &str) -> Option<(u64, Index)> {
     let (tag, index) = id.split_once('-')?;
-    let index = value::decimal(index.as_bytes())?;
-    Some((value::decimal(tag.as_bytes())?, Index::try_from(index).ok()?))
+    Some((number(tag)?, Index::try_from(number(index)?).ok()?))
+}
+
+/// A number as [`put_id`] writes it: with a zero before it, it is of an id that somebody else chose.
+fn number(digits: &str) -> Option<u64> {
+    let is_padded = digits.len() > 1 && digits.starts_with('0');
+    value::decimal(digits.as_bytes()).filter(|_| !is_padded)
 }

@@ -419,6 +419,9 @@ mod tests {
             ("2-1", Found::Never),
             ("a2", Found::Never),
             ("a+2-1", Found::Never),
+            ("a02-1", Found::Never),
+            ("a2-01", Found::Never),
+            ("a3-00", Found::Never),
             ("a2-99999999999", Found::Never),
             ("", Found::Never),
         ] {

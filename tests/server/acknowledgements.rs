@@ -274,6 +274,20 @@ fn an_ack_id_of_ours_stays_clear_of_a_chosen_one_also_under_a_chosen_message_id(
 }
 
 #[test]
+fn an_id_that_only_looks_like_one_of_ours_is_another() {
+    for id in ["a01-0", "a1-00", "a001-000"] {
+        let (mut broker, _) = Broker::with_open(V1_2, "client", 1);
+        broker.feed(format!("ACK\nid:{id}\n\n\0"));
+        assert_eq!(broker.told(), ["CLOSED Protocol(UnknownDelivery) [1]"], "{id}");
+    }
+    let (mut broker, _) = Broker::with_open(V1_0, "client", 1);
+    broker.subscribe("1", "client");
+    let chosen = broker.send(1, &named("01-0"), 2);
+    broker.ack(&chosen);
+    assert_eq!(broker.told(), ["ACK #1 [2]"], "not the older one, which is 1-0");
+}
+
+#[test]
 fn an_ack_id_counts_only_where_it_is_written() {
     for (version, mode) in [(V1_0, "client"), (V1_1, "client"), (V1_2, "auto")] {
         let mut broker = Broker::connected(version);
