@@ -9,19 +9,11 @@ use stomp_proto::Session;
 use tokio::io::{AsyncWrite, Interest};
 use tokio::net::TcpStream;
 
-use super::{READ_LEN, Transport};
+use super::{End, READ_LEN, Transport};
 
 pub(crate) struct Tcp {
     stream: TcpStream,
     end: End,
-}
-
-/// Our end of the stream.
-#[derive(PartialEq, Eq)]
-enum End {
-    Open,
-    Wanted,
-    Done,
 }
 
 impl Tcp {
@@ -63,9 +55,7 @@ impl Transport for Tcp {
     }
 
     fn shut_down(&mut self) {
-        if self.end == End::Open {
-            self.end = End::Wanted;
-        }
+        self.end.want();
     }
 }
 

@@ -4,6 +4,7 @@ use core::future::poll_fn;
 use core::task::{Context, Poll};
 use std::io;
 
+use bytes::Buf;
 use futures_util::{SinkExt, StreamExt};
 use stomp_proto::codec::Limits;
 use stomp_proto::{OutgoingFrame, Session, Version, VersionSet, websocket};
@@ -15,13 +16,13 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use tokio_tungstenite::{WebSocketStream, accept_hdr_async_with_config};
 
-use super::{READ_LEN, Transport};
+use super::{End, READ_LEN, Transport};
 
 pub(crate) struct WebSocket {
     socket: WebSocketStream<TcpStream>,
     /// Whether something was handed over that may not have left.
     is_unflushed: bool,
-    is_ending: bool,
+    end: End,
 }
 
 /// Shakes hands; the version of the subprotocol that was chosen, if one was.
@@ -47,7 +48,7 @@ pub(crate) async fn accept(
         .max_frame_size(Some(most));
     let socket = accept_hdr_async_with_config(stream, choose, Some(config)).await;
     let socket = socket.map_err(io::Error::other)?;
-    Ok((WebSocket { socket, is_unflushed: false, is_ending: false }, chosen))
+    Ok((WebSocket { socket, is_unflushed: false, end: End::Open }, chosen))
 }
 
 impl WebSocket {
@@ -58,7 +59,7 @@ impl WebSocket {
         context: &mut Context<'_>,
     ) -> io::Result<bool> {
         let mut has_written = false;
-        while bytes::Buf::has_remaining(session.outbox()) {
+        while session.outbox().has_remaining() {
             match self.socket.poll_ready_unpin(context) {
                 Poll::Ready(ready) => ready.map_err(io::Error::other)?,
                 Poll::Pending => return Ok(has_written),
@@ -69,14 +70,15 @@ impl WebSocket {
         }
         if self.is_unflushed {
             if let Poll::Ready(flushed) = self.socket.poll_flush_unpin(context) {
-                flushed.map_err(io::Error::other)?;
+                // Not tried again if it failed: a connection that is dead stays so.
                 self.is_unflushed = false;
+                flushed.map_err(io::Error::other)?;
             }
         }
-        if self.is_ending {
+        if self.end == End::Wanted {
             if let Poll::Ready(ended) = self.socket.poll_close_unpin(context) {
+                (self.end, has_written) = (End::Done, true);
                 ended.map_err(io::Error::other)?;
-                (self.is_ending, has_written) = (false, true);
             }
         }
         Ok(has_written)
@@ -111,7 +113,7 @@ impl Transport for WebSocket {
     }
 
     fn shut_down(&mut self) {
-        self.is_ending = true;
+        self.end.want();
     }
 }
 
