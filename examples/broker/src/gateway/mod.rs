@@ -150,7 +150,7 @@ impl<C: Channel> Gateway<C> {
     }
 }
 
-fn confirm<I: stomp_proto::Instant, T>(server: &mut stomp_proto::Server<I, T>, reply: Reply) {
+fn confirm<T>(server: &mut stomp_proto::Server<Instant, T>, reply: Reply) {
     // A session that has ended in the meantime owes nothing.
     let _ = server.confirm(reply);
 }

@@ -115,18 +115,17 @@ impl<C: Channel> Gateway<C> {
             (Some(id), _) => Some(ConsumerTag::of_id(&id)),
             (None, destination) => destination.map(|it| ConsumerTag::of_destination(&it)),
         };
-        let recorded = self.consumers.get(&frame.subscription()).cloned();
-        let plan = match recorded {
+        let recorded = self.consumers.remove(&frame.subscription());
+        if let Some(tag) = &recorded {
+            self.subscriptions.remove(tag);
+        }
+        match recorded {
             Some(tag) if named.as_ref() != Some(&tag) => {
                 self.planner.forget(tag.as_str());
-                vec![Action::Cancel { tag }]
+                Ok(vec![Action::Cancel { tag }])
             }
-            _ => self.planner.unsubscribe(headers)?,
-        };
-        if let Some(tag) = self.consumers.remove(&frame.subscription()) {
-            self.subscriptions.remove(&tag);
+            Some(_) | None => self.planner.unsubscribe(headers),
         }
-        Ok(plan)
     }
 
     /// All of it is planned before any of it is done. What is sent does not meet what is settled, so

@@ -78,15 +78,12 @@ impl Exchanges {
 
 impl Exchange {
     fn route(&self, key: &str) -> Vec<QueueId> {
-        let fits = |bound: &str| match self.kind {
-            Kind::Direct => bound == key,
-            Kind::Topic => pattern::matches(bound, key),
-            Kind::Fanout => true,
+        let fits: fn(&str, &str) -> bool = match self.kind {
+            Kind::Direct => return self.bindings.get(key).cloned().unwrap_or_default(),
+            Kind::Topic => pattern::matches,
+            Kind::Fanout => |_, _| true,
         };
-        if matches!(self.kind, Kind::Direct) {
-            return self.bindings.get(key).cloned().unwrap_or_default();
-        }
-        let bound = self.bindings.iter().filter(|(bound, _)| fits(bound));
+        let bound = self.bindings.iter().filter(|(bound, _)| fits(bound, key));
         let mut queues: Vec<_> = bound.flat_map(|(_, queues)| queues).copied().collect();
         queues.sort_unstable();
         queues.dedup();

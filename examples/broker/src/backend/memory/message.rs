@@ -3,6 +3,7 @@
 use alloc::borrow::Cow;
 
 use stomp_proto::Frame;
+use stomp_proto::destination::name::{REDELIVERED, REPLY_TO};
 use stomp_proto::destination::{Properties, message_reply_to};
 use stomp_proto::frame::name::DESTINATION;
 use stomp_proto::server::Delivery;
@@ -60,12 +61,12 @@ fn delivery(sent: &Frame, reply_to: Option<&str>, redelivered: bool) -> Delivery
     let mut builder = Delivery::builder(&*destination);
     if redelivered {
         // Before what the sender says: the first entry counts.
-        builder = builder.header("redelivered", "true");
+        builder = builder.header(REDELIVERED, "true");
     }
     for header in sent.headers().iter() {
         let name = header.name();
         let value = match reply_to {
-            Some(reply_to) if name == "reply-to" => Cow::Borrowed(reply_to),
+            Some(reply_to) if name == REPLY_TO => Cow::Borrowed(reply_to),
             _ => header.value(),
         };
         builder = builder.header(name, value);

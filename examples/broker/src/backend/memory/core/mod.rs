@@ -99,24 +99,25 @@ impl Core {
 
     /// Carries out steps, all or none.
     pub(super) fn perform(&mut self, session: SessionId, steps: Vec<Step>) -> Performed {
-        let mut failure = self.check(session, &steps).err();
-        if failure.is_none() && self.has_to_wait(&steps) {
+        if let Err(failure) = self.check(session, &steps) {
+            self.abandon(steps);
+            return Performed::Failed(failure);
+        }
+        if self.has_to_wait(&steps) {
             return Performed::Full(steps);
         }
-        for step in steps {
-            match (&failure, step) {
-                (None, step) => failure = self.carry(session, step).err(),
-                (Some(_), Step::Settle { deliveries, .. }) => {
-                    self.settle(Outcome::GivenBack, &deliveries);
-                }
-                (Some(_), _) => {}
+        let mut steps = steps.into_iter();
+        while let Some(step) = steps.next() {
+            if let Err(failure) = self.carry(session, step) {
+                self.abandon(steps);
+                return Performed::Failed(failure);
             }
         }
-        failure.map_or(Performed::Done, Performed::Failed)
+        Performed::Done
     }
 
     /// Gives back what steps would have settled that are not carried out.
-    pub(super) fn abandon(&mut self, steps: Vec<Step>) {
+    pub(super) fn abandon(&mut self, steps: impl IntoIterator<Item = Step>) {
         for step in steps {
             if let Step::Settle { deliveries, .. } = step {
                 self.settle(Outcome::GivenBack, &deliveries);
@@ -132,7 +133,11 @@ impl Core {
                     self.check_exchange(exchange)?;
                 }
                 Step::Declare { queue, flags } => self.check_declare(session, queue, *flags)?,
-                _ => {}
+                Step::Qos { .. }
+                | Step::Consume { .. }
+                | Step::Cancel { .. }
+                | Step::Delete { .. }
+                | Step::Settle { .. } => {}
             }
         }
         Ok(())
