@@ -7,6 +7,7 @@ use core::time::Duration;
 use std::io::{self, ErrorKind};
 
 use stomp_proto::HeartBeat;
+use stomp_proto::codec::Limits;
 use stomp_proto::destination::{PlannerConfig, Scheme};
 use stomp_proto::server::{Dialect, ServerConfig};
 use tokio::net::{TcpListener, TcpStream};
@@ -114,9 +115,10 @@ impl<B: Backend> Broker<B> {
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let Self { config, backend, listeners } = self;
         let (end, down) = watch::channel(false);
+        let service = Service { config, backend, down };
         let mut listening = JoinSet::new();
         for listener in listeners {
-            listening.spawn(listener.serve(config.clone(), backend.clone(), down.clone()));
+            listening.spawn(listener.serve(service.clone()));
         }
         shutdown.await;
         info!("shutting down");
@@ -130,9 +132,9 @@ impl<B: Backend> Broker<B> {
 }
 
 impl Listener {
-    async fn serve<B: Backend>(self, config: Config, backend: B, down: watch::Receiver<bool>) {
+    async fn serve<B: Backend>(self, service: Service<B>) {
         let mut connections = JoinSet::new();
-        let shutdown = wait(down.clone());
+        let shutdown = service.shutdown();
         tokio::pin!(shutdown);
         loop {
             select! {
@@ -141,15 +143,8 @@ impl Listener {
                 accepted = self.socket.accept(), if connections.len() < MAX_CONNECTIONS => {
                     match accepted {
                         Ok((stream, peer)) => {
-                            debug!(%peer, "accepted");
-                            let (config, backend) = (config.clone(), backend.clone());
-                            let down = down.clone();
-                            connections.spawn(async move {
-                                let served = connect(self.protocol, stream, config, backend, down);
-                                if let Err(error) = served.await {
-                                    info!(%peer, %error, "no session");
-                                }
-                            });
+                            let service = service.clone();
+                            connections.spawn(service.take(self.protocol, stream, peer));
                         }
                         Err(error) => {
                             warn!(%error, "cannot accept");
@@ -164,42 +159,63 @@ impl Listener {
     }
 }
 
-/// Sets up the session of a connection, and serves it.
-async fn connect<B: Backend>(
-    protocol: Protocol,
-    stream: TcpStream,
+/// What connections are served with.
+#[derive(Clone)]
+struct Service<B> {
     config: Config,
     backend: B,
     down: watch::Receiver<bool>,
-) -> io::Result<()> {
-    stream.set_nodelay(true)?;
-    let mut server = ServerConfig::default();
-    server.dialect = config.dialect;
-    let mut planner = PlannerConfig::default();
-    planner.scheme = config.scheme;
-    let (heart_beat, limits) = (config.heart_beat, server.limits.clone());
-    let gateway = async || {
-        Ok::<_, io::Error>(Gateway::new(backend.open().await?, planner, heart_beat, &limits))
-    };
-    match protocol {
-        Protocol::Tcp => serve(Tcp::new(stream), server, gateway().await?, wait(down)).await,
-        Protocol::WebSocket => {
-            let (transport, subprotocol) = select! {
-                accepted = accept(stream, &server.limits) => accepted?,
-                () = sleep(HANDSHAKE_TIMEOUT) => return Err(ErrorKind::TimedOut.into()),
-                () = wait(down.clone()) => return Ok(()),
-            };
-            server.subprotocol = subprotocol;
-            serve(transport, server, gateway().await?, wait(down)).await;
-        }
-    }
-    Ok(())
 }
 
-/// Until the broker is to end.
-async fn wait(mut down: watch::Receiver<bool>) {
-    // An error is a broker that is gone.
-    let _ = down.wait_for(|is_down| *is_down).await;
+impl<B: Backend> Service<B> {
+    /// A connection, from its start to its end.
+    async fn take(self, protocol: Protocol, stream: TcpStream, peer: SocketAddr) {
+        debug!(%peer, "accepted");
+        if let Err(error) = self.connect(protocol, stream).await {
+            info!(%peer, %error, "no session");
+        }
+    }
+
+    /// Sets up the session of a connection, and serves it.
+    async fn connect(&self, protocol: Protocol, stream: TcpStream) -> io::Result<()> {
+        stream.set_nodelay(true)?;
+        let mut server = ServerConfig::default();
+        server.dialect = self.config.dialect;
+        match protocol {
+            Protocol::Tcp => {
+                let gateway = self.gateway(&server.limits).await?;
+                serve(Tcp::new(stream), server, gateway, self.shutdown()).await;
+            }
+            Protocol::WebSocket => {
+                let (transport, subprotocol) = select! {
+                    accepted = accept(stream, &server.limits) => accepted?,
+                    () = sleep(HANDSHAKE_TIMEOUT) => return Err(ErrorKind::TimedOut.into()),
+                    () = self.shutdown() => return Ok(()),
+                };
+                server.subprotocol = subprotocol;
+                let gateway = self.gateway(&server.limits).await?;
+                serve(transport, server, gateway, self.shutdown()).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// What stands between a session and the backend.
+    async fn gateway(&self, limits: &Limits) -> io::Result<Gateway<B::Channel>> {
+        let mut planner = PlannerConfig::default();
+        planner.scheme = self.config.scheme;
+        let channel = self.backend.open().await?;
+        Ok(Gateway::new(channel, planner, self.config.heart_beat, limits))
+    }
+
+    /// Until the broker is to end.
+    fn shutdown(&self) -> impl Future<Output = ()> + use<B> {
+        let mut down = self.down.clone();
+        async move {
+            // An error is a broker that is gone.
+            let _ = down.wait_for(|is_down| *is_down).await;
+        }
+    }
 }
 
 /// A socket cannot be opened.
