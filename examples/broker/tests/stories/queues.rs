@@ -62,12 +62,11 @@ async fn an_auto_delete_queue_goes_with_its_last_consumer() {
     let subscription = peer.subscribe(request().ack(AckMode::Client)).await;
     peer.client.send(&SendRequest::new("/queue/a").body("gone with it")).unwrap();
     peer.message().await;
-    let receipt = peer.client.next_receipt();
-    peer.client.unsubscribe(UnsubscribeRequest::new(subscription).receipt(receipt)).unwrap();
-    peer.receipt().await;
+    peer.unsubscribe(UnsubscribeRequest::new(subscription)).await;
     let mut other = broker.client().await;
     other.subscribe(request()).await;
     other.send("/queue/a", "new").await;
+    assert_eq!(other.bodies(1).await, ["new"]);
     peer.quiet().await;
     peer.disconnect().await;
     other.disconnect().await;

@@ -8,14 +8,19 @@ use crate::support::{Peer, Running, body, is_redelivered, start};
 
 const INDIVIDUAL: AckMode = AckMode::ClientIndividual;
 
-/// A client that got `1`, `2` and `3`.
+/// A client that gets what there is in the queue.
 async fn receiver(broker: &Running) -> Peer {
     let mut peer = broker.client().await;
-    for number in ["1", "2", "3"] {
-        peer.send("/queue/a", number).await;
-    }
     peer.client.subscribe(&SubscribeRequest::new("/queue/a").ack(INDIVIDUAL)).unwrap();
     peer
+}
+
+async fn send(broker: &Running, bodies: &[&str]) {
+    let mut peer = broker.client().await;
+    for body in bodies {
+        peer.send("/queue/a", body).await;
+    }
+    peer.disconnect().await;
 }
 
 async fn expect(peer: &mut Peer, expected: &[(&str, bool)]) {
@@ -30,10 +35,8 @@ async fn expect(peer: &mut Peer, expected: &[(&str, bool)]) {
 #[tokio::test]
 async fn a_nack_brings_it_back_marked_and_at_its_place() {
     let broker = start().await;
+    send(&broker, &["1", "2"]).await;
     let mut peer = broker.client().await;
-    for number in ["1", "2"] {
-        peer.send("/queue/a", number).await;
-    }
     let one = SubscribeRequest::new("/queue/a").ack(INDIVIDUAL).header("prefetch-count", "1");
     peer.client.subscribe(&one).unwrap();
     let first = peer.message().await;
@@ -45,6 +48,7 @@ async fn a_nack_brings_it_back_marked_and_at_its_place() {
 #[tokio::test]
 async fn a_nack_without_requeue_drops_it() {
     let broker = start().await;
+    send(&broker, &["1", "2", "3"]).await;
     let mut peer = receiver(&broker).await;
     let first = peer.message().await;
     let token = first.token().unwrap();
@@ -55,31 +59,24 @@ async fn a_nack_without_requeue_drops_it() {
 #[tokio::test]
 async fn unsubscribing_gives_back_what_is_open() {
     let broker = start().await;
-    let mut peer = broker.client().await;
-    for number in ["1", "2", "3"] {
-        peer.send("/queue/a", number).await;
-    }
-    let subscription = peer.client.subscribe(&SubscribeRequest::new("/queue/a").ack(INDIVIDUAL));
+    send(&broker, &["1", "2", "3"]).await;
+    let mut peer = receiver(&broker).await;
     let (first, _, _) = (peer.message().await, peer.message().await, peer.message().await);
     peer.ack(&first);
-    let receipt = peer.client.next_receipt();
-    let end = UnsubscribeRequest::new(subscription.unwrap()).receipt(receipt);
-    peer.client.unsubscribe(end).unwrap();
-    peer.receipt().await;
-    let mut other = broker.client().await;
-    other.client.subscribe(&SubscribeRequest::new("/queue/a").ack(INDIVIDUAL)).unwrap();
+    peer.unsubscribe(UnsubscribeRequest::new(first.subscription().unwrap())).await;
+    let mut other = receiver(&broker).await;
     expect(&mut other, &[("2", true), ("3", true)]).await;
 }
 
 #[tokio::test]
 async fn disconnecting_gives_back_what_is_open_and_so_does_a_lost_connection() {
     let broker = start().await;
+    send(&broker, &["1", "2", "3"]).await;
     let mut peer = receiver(&broker).await;
     peer.message().await;
     peer.disconnect().await;
 
-    let mut lost = broker.client().await;
-    lost.client.subscribe(&SubscribeRequest::new("/queue/a").ack(INDIVIDUAL)).unwrap();
+    let mut lost = receiver(&broker).await;
     let message = lost.message().await;
     assert_eq!((&*body(&message), is_redelivered(&message)), ("1", true));
     lost.ack(&message);
@@ -87,23 +84,20 @@ async fn disconnecting_gives_back_what_is_open_and_so_does_a_lost_connection() {
     lost.quiet().await;
     drop(lost);
 
-    let mut other = broker.client().await;
-    other.client.subscribe(&SubscribeRequest::new("/queue/a").ack(INDIVIDUAL)).unwrap();
+    let mut other = receiver(&broker).await;
     expect(&mut other, &[("2", true), ("3", true)]).await;
 }
 
 #[tokio::test]
 async fn a_cumulative_ack_settles_all_up_to_it() {
     let broker = start().await;
-    let peer = receiver(&broker).await;
-    peer.disconnect().await;
+    send(&broker, &["1", "2", "3"]).await;
     let mut peer = broker.client().await;
     peer.client.subscribe(&SubscribeRequest::new("/queue/a").ack(AckMode::Client)).unwrap();
     let (_, second, _) = (peer.message().await, peer.message().await, peer.message().await);
     peer.ack(&second);
     peer.disconnect().await;
-    let mut other = broker.client().await;
-    other.client.subscribe(&SubscribeRequest::new("/queue/a").ack(INDIVIDUAL)).unwrap();
+    let mut other = receiver(&broker).await;
     expect(&mut other, &[("3", true)]).await;
 }
 

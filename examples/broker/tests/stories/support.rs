@@ -6,7 +6,9 @@ use core::time::Duration;
 use bytes::Buf;
 use stomp_broker::backend::{Memory, MemoryLimits};
 use stomp_broker::{Address, Broker, Config, Protocol};
-use stomp_proto::client::{Event, Message, SendRequest, SubscribeRequest, SubscriptionId};
+use stomp_proto::client::{
+    Event, Message, SendRequest, SubscribeRequest, SubscriptionId, UnsubscribeRequest,
+};
 use stomp_proto::{Client, ClientConfig, CloseReason, Session, Version};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -163,6 +165,13 @@ impl Peer {
         let subscription = self.client.subscribe(&request.receipt(receipt)).unwrap();
         self.receipt().await;
         subscription
+    }
+
+    /// Unsubscribes, and waits until it took effect.
+    pub(crate) async fn unsubscribe(&mut self, request: UnsubscribeRequest<'_>) {
+        let receipt = self.client.next_receipt();
+        self.client.unsubscribe(request.receipt(receipt)).unwrap();
+        self.receipt().await;
     }
 
     pub(crate) async fn receipt(&mut self) {

@@ -71,10 +71,7 @@ async fn a_durable_subscription_gathers_while_its_client_is_away() {
     let mut peer = broker.client().await;
     let subscription = peer.client.subscribe(&durable()).unwrap();
     assert_eq!(peer.bodies(1).await, ["while away"]);
-    let receipt = peer.client.next_receipt();
-    let end = UnsubscribeRequest::new(subscription).header("durable", "true");
-    peer.client.unsubscribe(end.receipt(receipt)).unwrap();
-    peer.receipt().await;
+    peer.unsubscribe(UnsubscribeRequest::new(subscription).header("durable", "true")).await;
     sender.send("/topic/news", "to nobody").await;
     peer.subscribe(durable()).await;
     peer.quiet().await;

@@ -4,12 +4,21 @@ use stomp_proto::client::{
     AckMode, AckRequest, EndTransaction, SendRequest, SubscribeRequest, Transaction,
 };
 
-use crate::support::{Peer, body, is_redelivered, start};
+use crate::support::{Peer, Running, body, is_redelivered, start};
 
 async fn commit(peer: &mut Peer, transaction: Transaction) {
     let receipt = peer.client.next_receipt();
     peer.client.commit(EndTransaction::new(transaction).receipt(receipt)).unwrap();
     peer.receipt().await;
+}
+
+/// What was open goes to the next subscriber, and nothing else does.
+async fn check_untouched(broker: &Running) {
+    let mut other = broker.client().await;
+    other.client.subscribe(&SubscribeRequest::new("/queue/a")).unwrap();
+    let message = other.message().await;
+    assert_eq!((&*body(&message), is_redelivered(&message)), ("open", true));
+    other.quiet().await;
 }
 
 #[tokio::test]
@@ -40,11 +49,7 @@ async fn an_aborted_transaction_has_never_been() {
     peer.client.abort(transaction).unwrap();
     peer.quiet().await;
     peer.disconnect().await;
-    let mut other = broker.client().await;
-    other.client.subscribe(&SubscribeRequest::new("/queue/a")).unwrap();
-    let message = other.message().await;
-    assert_eq!((&*body(&message), is_redelivered(&message)), ("open", true));
-    other.quiet().await;
+    check_untouched(&broker).await;
 }
 
 #[tokio::test]
@@ -80,9 +85,5 @@ async fn a_commit_that_fails_does_nothing() {
     }
     peer.client.commit(transaction).unwrap();
     assert_eq!(peer.error().await.0, "not_found");
-    let mut other = broker.client().await;
-    other.client.subscribe(&SubscribeRequest::new("/queue/a")).unwrap();
-    let message = other.message().await;
-    assert_eq!((&*body(&message), is_redelivered(&message)), ("open", true));
-    other.quiet().await;
+    check_untouched(&broker).await;
 }
