@@ -60,15 +60,12 @@ fn plan_vectors_hold() {
         let generated = |_: Unnamed<'_>| {
             String::from(if original { "<server-named>" } else { "<stomp-subscription>" })
         };
-        let plan = match string(&vector["frame"]) {
-            "SEND" => plain(planner.send(frame(Command::Send, &headers).headers(), generated)),
-            "SUBSCRIBE" => {
-                let frame = frame(Command::Subscribe, &headers);
-                plain(planner.subscribe(frame.headers(), generated))
-            }
+        let command = match string(&vector["frame"]) {
+            "SEND" => Command::Send,
+            "SUBSCRIBE" => Command::Subscribe,
             other => panic!("{other}"),
         };
-        match plan {
+        match plan(&mut planner, &frame(command, &headers), generated) {
             Ok(actions) => assert_eq!(Value::Array(actions), vector["actions"], "{vector}"),
             Err(error) => assert_error(error.message(), &error.body(), &vector),
         }
@@ -230,15 +227,15 @@ fn frame(command: Command, headers: &[(&str, &str)]) -> Frame {
 }
 
 fn subscribe(planner: &mut Planner, headers: &[(&str, &str)]) -> Result<Vec<Value>, PlanError> {
-    plain(planner.subscribe(frame(Command::Subscribe, headers).headers(), generated))
+    plan(planner, &frame(Command::Subscribe, headers), generated)
 }
 
 fn send(planner: &mut Planner, headers: &[(&str, &str)]) -> Result<Vec<Value>, PlanError> {
-    plain(planner.send(frame(Command::Send, headers).headers(), generated))
+    plan(planner, &frame(Command::Send, headers), generated)
 }
 
 fn unsubscribe(planner: &mut Planner, headers: &[(&str, &str)]) -> Result<Vec<Value>, PlanError> {
-    plain(planner.unsubscribe(frame(Command::Unsubscribe, headers).headers()))
+    plan(planner, &frame(Command::Unsubscribe, headers), generated)
 }
 
 /// Plans for the first frame of a stream.
@@ -251,12 +248,23 @@ fn plan_octets(
     decoder.set_version(version);
     decoder.push(octets);
     let Some(Item::Frame(frame)) = decoder.next_item().unwrap() else { panic!("no frame") };
-    match frame.command() {
-        Command::Subscribe => plain(planner.subscribe(frame.headers(), generated)),
-        Command::Send => plain(planner.send(frame.headers(), generated)),
-        Command::Unsubscribe => plain(planner.unsubscribe(frame.headers())),
+    plan(planner, &frame, generated)
+}
+
+/// Plans for a frame; the plan as the vectors write it.
+fn plan(
+    planner: &mut Planner,
+    frame: &Frame,
+    name: impl FnOnce(Unnamed<'_>) -> String,
+) -> Result<Vec<Value>, PlanError> {
+    let headers = frame.headers();
+    let plan = match frame.command() {
+        Command::Subscribe => planner.subscribe(headers, name),
+        Command::Send => planner.send(headers, name),
+        Command::Unsubscribe => planner.unsubscribe(headers),
         other => panic!("{other}"),
-    }
+    };
+    Ok(plan?.into_iter().map(plain).collect())
 }
 
 fn generated(unnamed: Unnamed<'_>) -> String {
@@ -267,9 +275,8 @@ fn generated(unnamed: Unnamed<'_>) -> String {
     }
 }
 
-/// The plan as the vectors write it.
-fn plain(plan: Result<Vec<Action<'_>>, PlanError>) -> Result<Vec<Value>, PlanError> {
-    let action = |action| match action {
+fn plain(action: Action<'_>) -> Value {
+    match action {
         Action::CheckTopicRead { exchange, key } => json!(["check_topic_read", *exchange, *key]),
         Action::Declare { queue, flags, arguments: of_queue } => {
             json!(["declare", *queue, flags_of(flags), arguments(of_queue)])
@@ -286,8 +293,7 @@ fn plain(plan: Result<Vec<Action<'_>>, PlanError>) -> Result<Vec<Value>, PlanErr
         Action::Publish { exchange, key, .. } => json!(["publish", *exchange, *key]),
         Action::Cancel { tag } => json!(["cancel", tag.as_str()]),
         Action::Delete { queue } => json!(["delete", *queue]),
-    };
-    Ok(plan?.into_iter().map(action).collect())
+    }
 }
 
 fn declared(queue: &str) -> Value {

@@ -38,9 +38,7 @@ fn both_ends_write_megabytes_at_the_same_time() -> Outcome<()> {
             match event {
                 Event::Connected(_) => {
                     driver.session().subscribe(&SubscribeRequest::new(QUEUE))?;
-                    for number in 0..MEGABYTES {
-                        driver.session().send(&SendRequest::new(QUEUE).body(megabyte(number)))?;
-                    }
+                    send_megabytes(driver.session())?;
                 }
                 Event::Message(message) => {
                     assert!(message.body() == &megabyte(received), "message {received}");
@@ -70,9 +68,7 @@ fn the_receipt_of_disconnect_comes_behind_all_that_was_to_be_written() -> Outcom
             match event {
                 Event::Connected(_) => {
                     driver.session().subscribe(&SubscribeRequest::new(QUEUE))?;
-                    for number in 0..MEGABYTES {
-                        driver.session().send(&SendRequest::new(QUEUE).body(megabyte(number)))?;
-                    }
+                    send_megabytes(driver.session())?;
                     driver.session().disconnect(Instant::now())?;
                 }
                 Event::Message(_) => received += 1,
@@ -220,9 +216,7 @@ fn an_error_reaches_a_client_that_has_much_to_write() -> Outcome<()> {
             match event {
                 Event::Connected(_) => {
                     driver.session().send(&SendRequest::new(FORBIDDEN).receipt(receipt))?;
-                    for number in 0..MEGABYTES {
-                        driver.session().send(&SendRequest::new(QUEUE).body(megabyte(number)))?;
-                    }
+                    send_megabytes(driver.session())?;
                 }
                 Event::Closed(reason) => closed = Some(reason),
                 other => return Err(format!("unexpected {other:?}").into()),
@@ -333,6 +327,13 @@ fn trickle<S: Session<Instant = Instant>>(
 fn client() -> Outcome<Client<Instant>> {
     let config = ClientConfig::new("localhost").limits(patient());
     Ok(Client::new(config, Instant::now())?)
+}
+
+fn send_megabytes(client: &mut Client<Instant>) -> Outcome<()> {
+    for number in 0..MEGABYTES {
+        client.send(&SendRequest::new(QUEUE).body(megabyte(number)))?;
+    }
+    Ok(())
 }
 
 fn megabyte(number: u8) -> Bytes {

@@ -141,10 +141,7 @@ impl Declaration {
 
 /// Whether a SUBSCRIBE or UNSUBSCRIBE is about a durable subscription: either header will do.
 pub(super) fn is_durable(headers: Headers<'_>) -> bool {
-    [DURABLE, PERSISTENT].iter().any(|name| {
-        let value = headers.get(name);
-        value.is_some_and(|value| parse_boolean(&value, name) == Ok(true))
-    })
+    [DURABLE, PERSISTENT].into_iter().any(|name| boolean(headers, name) == Ok(Some(true)))
 }
 
 /// The arguments of a consumer.

@@ -1,11 +1,11 @@
 //! Header values that RabbitMQ reads as something other than text.
 
-use alloc::borrow::Cow;
 use core::str::FromStr;
 
 use super::PlanError;
+use crate::frame::name::ACK;
 use crate::frame::value::BLANKS;
-use crate::frame::{AckMode, Headers, name};
+use crate::frame::{AckMode, Headers};
 
 /// A boolean; Python writes it with a capital.
 pub(super) fn boolean(headers: Headers<'_>, name: &'static str) -> Result<Option<bool>, PlanError> {
@@ -34,6 +34,6 @@ pub(super) fn parse_number<T: FromStr>(value: &str, name: &'static str) -> Resul
 
 /// The mode of acknowledgement that a SUBSCRIBE asks for.
 pub(super) fn ack_mode(headers: Headers<'_>) -> Result<AckMode, PlanError> {
-    let value = headers.get(name::ACK).unwrap_or(Cow::Borrowed(AckMode::Auto.as_str()));
-    AckMode::parse(&value).ok_or(PlanError::InvalidValue { name: name::ACK })
+    let Some(value) = headers.get(ACK) else { return Ok(AckMode::default()) };
+    AckMode::parse(&value).ok_or(PlanError::InvalidValue { name: ACK })
 }
