@@ -198,7 +198,6 @@ fn no_request_is_taken_when_there_is_nobody_to_write_it_to() {
     assert_eq!(app.told(), ["CLOSED connection was lost"]);
 }
 
-/// Field case B126: a client may also just go.
 #[test]
 fn octets_can_be_read_straight_into_the_inbox() {
     let mut app = App::connected(V1_2);

@@ -96,8 +96,8 @@ fn a_configuration_that_makes_no_connect_is_refused() {
 fn the_answer_says_version_session_server_and_heart_beats() {
     let mut app = App::new(config().heart_beat(HeartBeat { can_send: 1000, wants: 5000 }));
     assert_eq!((app.client.version(), app.client.heart_beat()), (None, Agreement::default()));
-    app.feed("CONNECTED\nversion:1.1\nsession:s:1\nserver:x/1 y\nheart-beat:10000,3000\n\n\0");
-    let Some(Event::Connected(connected)) = app.event() else { panic!("not connected") };
+    let connected = app
+        .connects("CONNECTED\nversion:1.1\nsession:s:1\nserver:x/1 y\nheart-beat:10000,3000\n\n\0");
     assert_eq!(connected.version(), V1_1);
     assert_eq!(connected.session().as_deref(), Some("s:1"));
     assert_eq!(connected.server().as_deref(), Some("x/1 y"));
@@ -114,10 +114,9 @@ fn the_answer_says_version_session_server_and_heart_beats() {
 #[test]
 fn a_raw_colon_and_a_backslash_in_connected_are_data() {
     let mut app = App::new(config());
-    app.feed(
+    let connected = app.connects(
         "CONNECTED\nserver:ActiveMQ/6.0.0\nheart-beat:0,0\nsession:ID:host-1-2:3\\c\nversion:1.2\n\n\0",
     );
-    let Some(Event::Connected(connected)) = app.event() else { panic!("not connected") };
     assert_eq!(connected.session().as_deref(), Some("ID:host-1-2:3\\c"));
 }
 
@@ -175,16 +174,15 @@ fn a_subprotocol_narrows_the_offer_and_binds_the_broker() {
 fn connected_of_1_0_reads_as_1_0_although_the_version_came_with_it() {
     for version in ["", "version:1.0\n", "version: \t1.0\n"] {
         let mut app = App::new(config().heart_beat(HeartBeat { can_send: 0, wants: 1000 }));
-        app.feed(format!("CONNECTED\n{version}session: \ts \nheart-beat: 500,0\n\nignored\0"));
-        let Some(Event::Connected(connected)) = app.event() else { panic!("not connected") };
+        let octets = format!("CONNECTED\n{version}session: \ts \nheart-beat: 500,0\n\nignored\0");
+        let connected = app.connects(octets);
         assert_eq!(connected.version(), V1_0);
         assert_eq!(connected.session().as_deref(), Some("s "), "leading blanks only");
         assert_eq!(connected.heart_beat().incoming, Some(ms(1000)));
         assert_eq!(connected.as_frame().body(), "", "1.0 ignores the body");
     }
     let mut app = App::new(config());
-    app.feed("CONNECTED\nversion:1.1\nsession: s\n\n\0");
-    let Some(Event::Connected(connected)) = app.event() else { panic!("not connected") };
+    let connected = app.connects("CONNECTED\nversion:1.1\nsession: s\n\n\0");
     assert_eq!(connected.session().as_deref(), Some(" s"), "1.1 trims nothing");
 }
 
@@ -215,8 +213,7 @@ fn a_malformed_heart_beat_in_connected_ends_the_session() {
 fn line_ends_before_connected_are_skipped_and_session_and_server_may_be_missing() {
     let mut app = App::new(config());
     assert_eq!(app.hears("\n\r\n"), NOTHING);
-    app.feed("\nCONNECTED\nversion:1.2\n\n\0");
-    let Some(Event::Connected(connected)) = app.event() else { panic!("not connected") };
+    let connected = app.connects("\nCONNECTED\nversion:1.2\n\n\0");
     assert_eq!((connected.session(), connected.server()), (None, None));
 }
 

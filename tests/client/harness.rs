@@ -2,7 +2,9 @@
 
 use core::time::Duration;
 
-use stomp_proto::client::{AckMode, AckToken, Event, Message, SubscribeRequest, SubscriptionId};
+use stomp_proto::client::{
+    AckMode, AckToken, Connected, Event, Message, SubscribeRequest, SubscriptionId,
+};
 use stomp_proto::codec::Limits;
 use stomp_proto::{Client, ClientConfig, CloseReason, Session, Version, VersionSet};
 
@@ -116,6 +118,13 @@ impl App {
         reason
     }
 
+    /// The answer to CONNECT, with whatever follows it left to be told.
+    pub(crate) fn connects(&mut self, octets: impl AsRef<[u8]>) -> Connected {
+        self.feed(octets);
+        let Some(Event::Connected(connected)) = self.event() else { panic!("not connected") };
+        connected
+    }
+
     /// The only message that there is.
     pub(crate) fn message(&mut self, octets: impl AsRef<[u8]>) -> Message {
         self.feed(octets);
@@ -141,6 +150,11 @@ impl App {
         let subscription = self.client.subscribe(&request).unwrap();
         assert_eq!(self.written().len(), 1, "SUBSCRIBE");
         subscription
+    }
+
+    /// Subscribes under a number; the SUBSCRIBE is still to be written.
+    pub(crate) fn subscribe_to(&mut self, destination: &str, ack: AckMode) -> SubscriptionId {
+        self.client.subscribe(&SubscribeRequest::new(destination).ack(ack)).unwrap()
     }
 
     /// DISCONNECT has been taken from the outbox; the receipt that it asks for.

@@ -4,7 +4,7 @@ use stomp_proto::client::{AckMode, SubscribeRequest};
 use stomp_proto::codec::DecodeErrorKind;
 use stomp_proto::{CloseReason, Command, MalformedHeader, ProtocolError, Session};
 
-use crate::harness::{App, NOTHING, V1_0, V1_1, V1_2, config, message};
+use crate::harness::{App, NOTHING, V1_0, V1_1, V1_2, config, limited, message};
 
 fn missing(command: Command, name: &'static str) -> CloseReason {
     CloseReason::Protocol(ProtocolError::MissingHeader { command, name })
@@ -108,12 +108,12 @@ fn on_1_0_a_message_that_names_no_subscription_belongs_to_the_only_one_of_its_de
     let mut app = App::connected(V1_0);
     assert_eq!(app.message(octets).subscription(), None);
     let first = app.subscribe("a", AckMode::Client);
-    app.client.subscribe(&SubscribeRequest::new("/other").ack(AckMode::Auto)).unwrap();
+    app.subscribe_to("/other", AckMode::Auto);
     let message = app.message(octets);
     assert_eq!(message.subscription(), Some(first));
     assert_eq!((&*message.message_id(), &*message.destination()), ("7", "/q"));
     let token = message.token().unwrap();
-    let second = app.subscribe_again(AckMode::Client);
+    let second = app.subscribe_to("/q", AckMode::Client);
     let message = app.message(octets);
     assert_eq!(message.subscription(), None, "one of two");
     assert_eq!(message.token(), Some(token), "to be acknowledged whichever it is");
@@ -121,12 +121,6 @@ fn on_1_0_a_message_that_names_no_subscription_belongs_to_the_only_one_of_its_de
     assert_eq!(app.message(octets).subscription(), Some(first));
     let named = app.message("MESSAGE\nsubscription:a\nmessage-id:7\ndestination:/x\n\nx\0");
     assert_eq!(named.subscription(), Some(first), "the name comes first where there is one");
-}
-
-impl App {
-    fn subscribe_again(&mut self, ack: AckMode) -> stomp_proto::client::SubscriptionId {
-        self.client.subscribe(&SubscribeRequest::new("/q").ack(ack)).unwrap()
-    }
 }
 
 /// requirement H-001, field case B45
@@ -190,8 +184,7 @@ fn an_idle_session_gives_its_memory_back_but_not_between_two_reads_of_one_turn()
 
 #[test]
 fn not_polling_is_back_pressure() {
-    let mut app =
-        App::connected_with(crate::harness::limited(|limits| limits.max_inbox_len = 100), V1_2);
+    let mut app = App::connected_with(limited(|limits| limits.max_inbox_len = 100), V1_2);
     assert!(app.client.wants_read());
     for id in ["1", "2", "3"] {
         app.feed(message("0", id));

@@ -1,6 +1,6 @@
 //! Reconnecting: the session after a session.
 
-use stomp_proto::client::{AckMode, Event, SendRequest, SubscribeRequest};
+use stomp_proto::client::{AckMode, SendRequest, SubscribeRequest};
 use stomp_proto::{Bound, Limit, Session, UsageError, Version};
 
 use crate::harness::{App, NOTHING, V1_0, V1_1, V1_2, config, limited, message, offering};
@@ -31,7 +31,7 @@ fn live_subscriptions_are_carried_on_before_the_application_hears_of_the_session
     let mut next = successor(&app);
     connect(&mut next, V1_1);
     assert_eq!(next.written(), NOTHING);
-    let Some(Event::Connected(connected)) = next.event() else { panic!("not connected") };
+    let connected = next.connects("");
     assert_eq!(connected.not_renewed(), []);
     assert_eq!(
         next.written(),
@@ -50,16 +50,6 @@ fn live_subscriptions_are_carried_on_before_the_application_hears_of_the_session
     next.client.unsubscribe(first).unwrap();
     assert_eq!(next.written(), ["UNSUBSCRIBE\nid:1\n\n\0"]);
     assert_eq!(next.client.unsubscribe(ended), Err(UsageError::UnknownSubscription));
-}
-
-impl App {
-    fn subscribe_to(
-        &mut self,
-        destination: &str,
-        ack: AckMode,
-    ) -> stomp_proto::client::SubscriptionId {
-        self.client.subscribe(&SubscribeRequest::new(destination).ack(ack)).unwrap()
-    }
 }
 
 #[test]
@@ -117,7 +107,7 @@ fn a_subscription_that_the_new_version_cannot_carry_ends_and_is_named() {
     let plain = app.subscribe_to("/q", AckMode::Auto);
     let mut next = successor(&app);
     connect(&mut next, V1_0);
-    let Some(Event::Connected(connected)) = next.event() else { panic!("not connected") };
+    let connected = next.connects("");
     assert_eq!(connected.not_renewed(), [odd]);
     assert_eq!(next.written(), ["SUBSCRIBE\nid:2\ndestination:/q\n\n\0"]);
     assert_eq!(next.client.unsubscribe(odd), Err(UsageError::UnknownSubscription));
@@ -130,7 +120,10 @@ fn a_successor_can_follow_in_any_state_also_one_that_never_connected() {
     app.subscribe_to("/a", AckMode::Auto);
     let refused = successor(&app);
     let mut third = App::of(refused.client.successor(config(), app.now).unwrap());
-    app.disconnect_and_close();
+    app.written();
+    app.disconnect();
+    app.client.handle_eof();
+    assert_eq!(app.told(), ["CLOSED disconnected"]);
     connect(&mut third, V1_2);
     assert_eq!(third.told(), ["CONNECTED 1.2"]);
     assert_eq!(third.written(), ["SUBSCRIBE\nid:1\ndestination:/a\n\n\0"]);
@@ -138,15 +131,6 @@ fn a_successor_can_follow_in_any_state_also_one_that_never_connected() {
     connect(&mut last, V1_2);
     last.told();
     assert_eq!(last.written(), ["SUBSCRIBE\nid:1\ndestination:/a\n\n\0"]);
-}
-
-impl App {
-    fn disconnect_and_close(&mut self) {
-        self.written();
-        self.disconnect();
-        self.client.handle_eof();
-        assert_eq!(self.told(), ["CLOSED disconnected"]);
-    }
 }
 
 #[test]

@@ -59,7 +59,8 @@ fn a_transaction_of_an_earlier_session_is_stale() {
     let mut next = App::of(client);
     next.hears("CONNECTED\nversion:1.2\n\n\0");
     let next_transaction = next.client.begin().unwrap();
-    next.subscribe_for_acks();
+    next.written();
+    next.subscribe("0", AckMode::Client);
     let token = next.token(message("0", "m"));
     let stale = Some(UsageError::Stale);
     let refused = next.client.send(&SendRequest::new("/q").transaction(&transaction));
@@ -73,13 +74,6 @@ fn a_transaction_of_an_earlier_session_is_stale() {
     assert_eq!(next.written(), NOTHING);
     next.client.commit(next_transaction).unwrap();
     assert_eq!(next.written(), ["COMMIT\ntransaction:2\n\n\0"], "the numbers go on");
-}
-
-impl App {
-    fn subscribe_for_acks(&mut self) {
-        self.written();
-        self.subscribe("0", AckMode::Client);
-    }
 }
 
 #[test]
