@@ -14,6 +14,7 @@ mod closing;
 mod connecting;
 mod harness;
 mod heart_beats;
+mod limits;
 mod messages;
 mod receipts;
 mod requests;
