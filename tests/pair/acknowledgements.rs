@@ -6,18 +6,6 @@ use stomp_proto::{Session, Version};
 
 use crate::harness::{NOTHING, Pair, Setup, V1_0, V1_1, V1_2};
 
-/// A pair with subscription `#0` to `/q`, and messages of these bodies, numbered from 1 on.
-fn delivered<const N: usize>(setup: Setup, mode: AckMode, bodies: [&str; N]) -> Pair {
-    let mut pair = setup.connected();
-    pair.subscribe("/q", mode);
-    pair.broker.publish_all("/q", bodies);
-    pair.drive();
-    pair.listener.told();
-    pair.broker.told();
-    pair.up.written();
-    pair
-}
-
 /// What the broker is told next, and at the end of the stream.
 fn told_until_eof(mut pair: Pair) -> Vec<String> {
     pair.drive();
@@ -31,7 +19,7 @@ fn told_until_eof(mut pair: Pair) -> Vec<String> {
 fn each_version_has_its_own_form() {
     for setup in Setup::all() {
         let version = setup.version;
-        let mut pair = delivered(setup, AckMode::ClientIndividual, ["ours", "too"]);
+        let mut pair = setup.delivered(AckMode::ClientIndividual, ["ours", "too"]);
         let chosen = Delivery::builder("/q").message_id("m:1\\").ack_id("t:1\\").body("chosen");
         pair.broker.publish("/q", chosen.build());
         pair.drive();
@@ -59,7 +47,7 @@ fn each_version_has_its_own_form() {
 #[test]
 fn an_id_goes_back_as_the_broker_wrote_it_right_or_wrong() {
     for setup in Setup::of(V1_2) {
-        let mut pair = delivered(setup, AckMode::Client, []);
+        let mut pair = setup.delivered(AckMode::Client, []);
         // The colons should have been escaped.
         let message = b"MESSAGE\nack:a:b\\c\ndestination:/q\nmessage-id:1\nsubscription:1\n\nx\0";
         pair.down.inject(message, pair.now);
@@ -96,7 +84,7 @@ fn client_mode_covers_what_came_before_in_its_subscription() {
 fn client_mode_on_1_0_may_mean_the_one_message() {
     for dialect in [Dialect::SPEC, Dialect::KUBEMQ] {
         for setup in Setup::of(V1_0) {
-            let mut pair = delivered(setup.dialect(dialect), AckMode::Client, ["1", "2", "3"]);
+            let mut pair = setup.dialect(dialect).delivered(AckMode::Client, ["1", "2", "3"]);
             pair.ack("2");
             assert_eq!(told_until_eof(pair), ["ACK #0 [2]", "CLOSED Eof [1, 3]"]);
         }
@@ -107,7 +95,7 @@ fn client_mode_on_1_0_may_mean_the_one_message() {
 #[test]
 fn individual_mode_settles_one_by_one_in_any_order() {
     for setup in Setup::all() {
-        let mut pair = delivered(setup, AckMode::ClientIndividual, ["1", "2", "3", "4"]);
+        let mut pair = setup.delivered(AckMode::ClientIndividual, ["1", "2", "3", "4"]);
         pair.ack("3");
         pair.nack("1");
         pair.ack("4");
@@ -120,7 +108,7 @@ fn individual_mode_settles_one_by_one_in_any_order() {
 #[test]
 fn nothing_is_acknowledged_in_auto_mode() {
     for setup in Setup::all() {
-        let pair = delivered(setup, AckMode::Auto, ["1", "2"]);
+        let pair = setup.delivered(AckMode::Auto, ["1", "2"]);
         assert_eq!(pair.listener.message("1").token(), None);
         assert_eq!(pair.broker.consumed, [1, 2]);
         assert_eq!(told_until_eof(pair), ["CLOSED Eof []"]);
@@ -132,7 +120,7 @@ fn nothing_is_acknowledged_in_auto_mode() {
 fn a_late_acknowledgement_still_settles_by_the_rules_of_the_old_subscription() {
     for (mode, settled) in [(AckMode::Client, "[1, 2]"), (AckMode::ClientIndividual, "[2]")] {
         for setup in Setup::all() {
-            let mut pair = delivered(setup, mode, ["1", "2", "3"]);
+            let mut pair = setup.delivered(mode, ["1", "2", "3"]);
             let subscription = pair.listener.subscriptions[0];
             pair.client.unsubscribe(subscription).unwrap();
             pair.drive();
@@ -169,14 +157,7 @@ fn an_id_that_is_used_again_names_another_subscription() {
 fn a_message_id_may_be_open_in_two_subscriptions() {
     for setup in Setup::all() {
         let version = setup.version;
-        let mut pair = setup.connected();
-        for destination in ["/a", "/b"] {
-            pair.subscribe(destination, AckMode::ClientIndividual);
-            let delivery = Delivery::builder(destination).message_id("m").body(destination);
-            pair.broker.publish(destination, delivery.build());
-        }
-        pair.drive();
-        pair.broker.told();
+        let mut pair = setup.delivered_namesakes();
         pair.ack("/b");
         pair.drive();
         // 1.0 has nothing to tell them apart by: the oldest.
@@ -193,7 +174,7 @@ fn a_message_id_may_be_open_in_two_subscriptions() {
 fn a_second_acknowledgement_is_ignored_or_an_error_and_never_settles_twice() {
     for dialect in [Dialect::LENIENT, Dialect::SPEC, Dialect::KUBEMQ] {
         for setup in Setup::of(V1_1).chain(Setup::of(V1_2)) {
-            let mut pair = delivered(setup.dialect(dialect), AckMode::Client, ["1", "2", "3"]);
+            let mut pair = setup.dialect(dialect).delivered(AckMode::Client, ["1", "2", "3"]);
             pair.ack("2");
             let receipt = pair.client.next_receipt();
             let token = pair.listener.token("1");
@@ -215,7 +196,7 @@ fn a_second_acknowledgement_is_ignored_or_an_error_and_never_settles_twice() {
 #[test]
 fn what_the_broker_takes_back_goes_to_another_subscriber_and_a_late_ack_is_void() {
     for setup in Setup::all() {
-        let mut pair = delivered(setup, AckMode::Client, ["1", "2"]);
+        let mut pair = setup.delivered(AckMode::Client, ["1", "2"]);
         pair.broker.takes_back = true;
         let subscription = pair.listener.subscriptions[0];
         pair.client.unsubscribe(subscription).unwrap();
@@ -234,7 +215,7 @@ fn what_the_broker_takes_back_goes_to_another_subscriber_and_a_late_ack_is_void(
 #[test]
 fn an_acknowledgement_carries_headers_and_asks_for_a_receipt() {
     for setup in Setup::of(V1_2) {
-        let mut pair = delivered(setup, AckMode::Client, ["1"]);
+        let mut pair = setup.delivered(AckMode::Client, ["1"]);
         let (token, receipt) = (pair.listener.token("1"), pair.client.next_receipt());
         let request = AckRequest::new(&token).header("requeue", "no:w").receipt(receipt);
         pair.client.nack(request).unwrap();
@@ -248,7 +229,7 @@ fn an_acknowledgement_carries_headers_and_asks_for_a_receipt() {
 #[test]
 fn a_token_outlives_its_message_and_its_neighbours() {
     for setup in Setup::all() {
-        let mut pair = delivered(setup, AckMode::ClientIndividual, ["1", "2"]);
+        let mut pair = setup.delivered(AckMode::ClientIndividual, ["1", "2"]);
         let token = pair.listener.token("1").to_compact();
         pair.listener.messages.clear();
         pair.broker.publish_all("/q", ["3"]);
@@ -262,7 +243,7 @@ fn a_token_outlives_its_message_and_its_neighbours() {
 #[test]
 fn nack_on_1_0_is_tried_and_up_to_the_broker() {
     for setup in Setup::of(V1_0) {
-        let mut pair = delivered(setup.dialect(Dialect::SPEC), AckMode::Client, ["1"]);
+        let mut pair = setup.dialect(Dialect::SPEC).delivered(AckMode::Client, ["1"]);
         pair.nack("1");
         pair.drive();
         assert_eq!(pair.broker.told(), ["CLOSED Protocol(UnexpectedFrame(Nack)) [1]"]);
@@ -274,7 +255,7 @@ fn nack_on_1_0_is_tried_and_up_to_the_broker() {
 fn an_ended_subscription_is_forgotten_when_all_of_it_is_settled() {
     for version in Version::ALL {
         for setup in Setup::of(version) {
-            let mut pair = delivered(setup, AckMode::ClientIndividual, ["1", "2"]);
+            let mut pair = setup.delivered(AckMode::ClientIndividual, ["1", "2"]);
             let subscription = pair.broker.subscription(0);
             pair.client.unsubscribe(pair.listener.subscriptions[0]).unwrap();
             pair.ack("1");

@@ -6,7 +6,7 @@
 use core::time::Duration;
 
 use stomp_proto::client::{AckMode, SendRequest, SubscribeRequest, SubscriptionId};
-use stomp_proto::server::{Accept, Dialect};
+use stomp_proto::server::{Accept, Delivery, Dialect};
 use stomp_proto::{Client, ClientConfig, Server, ServerConfig, Session, Version};
 
 use crate::broker::Broker;
@@ -149,8 +149,32 @@ impl Setup {
         pair.drive();
         assert_eq!(pair.broker.told(), [format!("CONNECT {version}")]);
         assert_eq!(pair.listener.told(), [format!("CONNECTED {version}")]);
-        pair.up.written();
-        pair.down.written();
+        pair.forget();
+        pair
+    }
+
+    /// A connected pair with subscription `#0` to `/q`, and messages of these bodies, numbered from 1
+    /// on, with nothing left to be told.
+    pub(crate) fn delivered<const N: usize>(self, mode: AckMode, bodies: [&str; N]) -> Pair {
+        let mut pair = self.connected();
+        pair.subscribe("/q", mode);
+        pair.broker.publish_all("/q", bodies);
+        pair.drive();
+        pair.forget();
+        pair
+    }
+
+    /// A connected pair with subscriptions `#0` to `/a` and `#1` to `/b`, and a message of each: `/a`
+    /// and `/b`, numbered 1 and 2, under the same message-id.
+    pub(crate) fn delivered_namesakes(self) -> Pair {
+        let mut pair = self.connected();
+        for destination in ["/a", "/b"] {
+            pair.subscribe(destination, AckMode::ClientIndividual);
+            let delivery = Delivery::builder(destination).message_id("m").body(destination);
+            pair.broker.publish(destination, delivery.build());
+        }
+        pair.drive();
+        pair.forget();
         pair
     }
 
@@ -215,6 +239,14 @@ impl Pair {
                 _ => return,
             }
         }
+    }
+
+    /// Leaves nothing to be told, and nothing that was written.
+    pub(crate) fn forget(&mut self) {
+        self.listener.told();
+        self.broker.told();
+        self.up.written();
+        self.down.written();
     }
 
     /// When somebody will find something to read that wants to.

@@ -20,6 +20,14 @@ fn beating(mut setup: Setup, interval: u32) -> Setup {
     setup
 }
 
+/// Both ends beat every second; the client does it then.
+fn with_beats(setup: Setup, beats: Beats) -> Setup {
+    let mut setup = beating(setup, 1000);
+    let timing = HeartBeatTiming { beats, ..HeartBeatTiming::default() };
+    setup.client = setup.client.heart_beat_timing(timing);
+    setup
+}
+
 fn every_second() -> impl Iterator<Item = Pair> {
     Setup::all().map(|setup| beating(setup, 1000).connected())
 }
@@ -123,11 +131,7 @@ fn each_direction_is_agreed_by_itself() {
 fn frames_take_the_place_of_beats_unless_beats_are_wanted_always() {
     for (beats, count) in [(Beats::WhenIdle, 0), (Beats::Always, 80)] {
         for setup in Setup::all() {
-            let mut setup = beating(setup, 1000);
-            setup.client = setup
-                .client
-                .heart_beat_timing(HeartBeatTiming { beats, ..HeartBeatTiming::default() });
-            let mut pair = setup.connected();
+            let mut pair = with_beats(setup, beats).connected();
             for _ in 0..120 {
                 pair.send("/q", "x");
                 pair.run_for(ms(500));
@@ -158,11 +162,7 @@ fn the_next_beat_is_counted_from_the_octets_that_left_and_not_from_when_that_was
 fn no_beat_lands_inside_a_frame() {
     for beats in [Beats::WhenIdle, Beats::Always] {
         for setup in Setup::all() {
-            let mut setup = beating(setup, 1000);
-            setup.client = setup
-                .client
-                .heart_beat_timing(HeartBeatTiming { beats, ..HeartBeatTiming::default() });
-            let mut pair = setup.connected();
+            let mut pair = with_beats(setup, beats).connected();
             pair.up.capacity = 10;
             pair.send("/q", "x");
             pair.turn();

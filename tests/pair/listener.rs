@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bytes::Bytes;
 use stomp_proto::client::{AckToken, Connected, Event, Message, SubscriptionId};
-use stomp_proto::{Client, CloseReason};
+use stomp_proto::{Client, CloseReason, Headers};
 
 use crate::harness::Application;
 
@@ -110,6 +110,11 @@ impl Application<Client<Duration>> for Listener {
             Event::Receipt(_) | Event::UnknownReceipt(_) => {}
         }
     }
+}
+
+/// Headers as names and values, in their order.
+pub(crate) fn headers(headers: Headers<'_>) -> Vec<(String, String)> {
+    headers.iter().map(|it| (it.name().into_owned(), it.value().into_owned())).collect()
 }
 
 /// A body in words: itself if it is short.

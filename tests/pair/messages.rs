@@ -4,10 +4,11 @@ use bytes::Bytes;
 use stomp_proto::client::{AckMode, SendRequest, SubscribeRequest, UnsubscribeRequest};
 use stomp_proto::codec::ContentLength;
 use stomp_proto::server::{Delivery, Dialect};
-use stomp_proto::{Command, Frame, Headers, UsageError, Version};
+use stomp_proto::{Command, Frame, UsageError, Version};
 
 use crate::broker::Answers;
 use crate::harness::{NOTHING, Pair, Setup, V1_0, V1_1, V1_2};
+use crate::listener::headers;
 use crate::network::CHUNKINGS;
 
 /// Headers that every version carries, down to the last octet.
@@ -31,10 +32,6 @@ const ODD: [(&str, &str, &[Version]); 5] = [
     ("returns", "a\rb\r\n", &[V1_2]),
     ("name\r", "v", &[V1_2]),
 ];
-
-fn pairs(headers: Headers<'_>) -> Vec<(String, String)> {
-    headers.iter().map(|it| (it.name().into_owned(), it.value().into_owned())).collect()
-}
 
 fn owned(headers: &[(&str, &str)]) -> Vec<(String, String)> {
     headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -61,7 +58,7 @@ fn headers_arrive_as_they_were_sent() {
         expected.extend(owned(&[("destination", "/q:\\")]));
         expected.extend(owned(&sent));
         expected.extend(owned(&[("content-length", "1")]));
-        assert_eq!(pairs(message.headers()), expected);
+        assert_eq!(headers(message.headers()), expected);
         assert_eq!(message.headers().get("plain").as_deref(), Some("x"), "the first counts");
     }
 }
@@ -270,7 +267,7 @@ fn one_delivery_goes_to_sessions_of_every_version() {
             pair.subscribe("/q:1", AckMode::Auto);
             pair.broker.publish("/q:1", delivery.clone());
             pair.drive();
-            pairs(pair.listener.message("x").headers()).split_off(2)
+            headers(pair.listener.message("x").headers()).split_off(2)
         });
         let destination = ("destination", "/q:1");
         let length = ("content-length", "1");

@@ -14,8 +14,7 @@ use crate::harness::{NOTHING, Pair, Setup, V1_0, V1_2};
 fn lose_and_reconnect(pair: &mut Pair) {
     pair.lose();
     pair.turn();
-    pair.listener.told();
-    pair.broker.told();
+    pair.forget();
     pair.reconnect(pair.setup.client.clone());
 }
 

@@ -1,7 +1,6 @@
 //! BEGIN, COMMIT, ABORT: all of it or nothing, and what an end of the session makes of it.
 
 use stomp_proto::client::{AckMode, AckRequest, EndTransaction, SendRequest, Transaction};
-use stomp_proto::server::Delivery;
 use stomp_proto::{Refused, Session, UsageError};
 
 use crate::broker::Answers;
@@ -9,15 +8,7 @@ use crate::harness::{NOTHING, Pair, Setup, V1_0, V1_1, V1_2};
 
 /// A pair with subscription `#0` to `/q` in client mode, and messages `1`, `2` and `3` of it open.
 fn delivered(setup: Setup) -> Pair {
-    let mut pair = setup.connected();
-    pair.subscribe("/q", AckMode::Client);
-    pair.broker.publish_all("/q", ["1", "2", "3"]);
-    pair.drive();
-    pair.listener.told();
-    pair.broker.told();
-    pair.up.written();
-    pair.down.written();
-    pair
+    setup.delivered(AckMode::Client, ["1", "2", "3"])
 }
 
 fn send(pair: &mut Pair, transaction: &Transaction, body: &'static str) {
@@ -173,14 +164,7 @@ fn what_a_transaction_settles_cannot_be_settled_besides() {
 fn what_a_transaction_settles_does_not_stand_before_its_namesake() {
     for setup in Setup::all() {
         let version = setup.version;
-        let mut pair = setup.connected();
-        for destination in ["/a", "/b"] {
-            pair.subscribe(destination, AckMode::ClientIndividual);
-            let delivery = Delivery::builder(destination).message_id("m").body(destination);
-            pair.broker.publish(destination, delivery.build());
-        }
-        pair.drive();
-        pair.broker.told();
+        let mut pair = setup.delivered_namesakes();
         let transaction = pair.client.begin().unwrap();
         ack(&mut pair, &transaction, "/a");
         pair.ack("/b");

@@ -11,6 +11,7 @@ use stomp_proto::{
 use super::cases;
 use crate::broker::Answers;
 use crate::harness::{Setup, V1_0, ms};
+use crate::listener;
 use crate::network::{CHUNKINGS, Chunking};
 
 /// Text with all that some version or other cannot carry.
@@ -46,10 +47,6 @@ fn headers() -> impl Strategy<Value = Headers> {
     prop::collection::vec((TEXT, TEXT), 0..6)
 }
 
-fn read(headers: stomp_proto::Headers<'_>) -> Headers {
-    headers.iter().map(|it| (it.name().into_owned(), it.value().into_owned())).collect()
-}
-
 proptest! {
     #![proptest_config(cases(400))]
 
@@ -78,7 +75,7 @@ proptest! {
         pair.drive();
         let message = pair.listener.messages.first().expect("delivered");
         prop_assert_eq!(message.body(), &body);
-        let mut received = read(message.headers());
+        let mut received = listener::headers(message.headers());
         received.retain(|(name, _)| !OWNED.contains(&&**name));
         prop_assert_eq!(received, sent);
         prop_assert_eq!(pair.broker.dropped_headers, 0);
@@ -108,7 +105,7 @@ proptest! {
         let message = pair.listener.messages.first().expect("delivered");
         prop_assert_eq!(message.destination(), destination);
         prop_assert_eq!(message.message_id(), &*id);
-        let mut received = read(message.headers());
+        let mut received = listener::headers(message.headers());
         received.retain(|(name, _)| !OWNED.contains(&&**name));
         prop_assert_eq!(received.len() + delivered.dropped_headers, headers.len());
         let mut left = headers.iter();
