@@ -6,6 +6,7 @@ mod books;
 mod chaos;
 mod operations;
 mod player;
+mod silence;
 mod texts;
 
 use proptest::prelude::*;
