@@ -50,7 +50,7 @@ proptest! {
                 }
                 prop_assert!(told[0].starts_with("CLOSED PeerSilent"), "{told:?}");
                 let interval = promised[end].expect("a promise");
-                let after = pair.now - silent;
+                let after = pair.now.saturating_sub(silent);
                 // The last sign of life came less than an interval before.
                 prop_assert!(after > interval + ms(500), "{after:?} is too early for {interval:?}");
                 // Who overslept much waits once more, for half a second or until it wakes up.
