@@ -1,6 +1,7 @@
 //! One connection: the loop that drives its session.
 
 use core::future;
+use core::time::Duration;
 
 use stomp_proto::server::ServerConfig;
 use stomp_proto::{Server, Session};
@@ -11,6 +12,9 @@ use tokio::time::{Instant, sleep_until};
 use crate::backend::Channel;
 use crate::gateway::Gateway;
 use crate::transport::Transport;
+
+/// How long what is under way in the backend may take when the broker ends.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Drives a session until it is over.
 ///
@@ -24,7 +28,8 @@ pub(crate) async fn serve<C: Channel>(
 ) {
     let mut server = Server::new(config, Instant::now());
     let mut shutdown = core::pin::pin!(shutdown);
-    let mut is_leaving = false;
+    // Until when what is under way may take, once the broker ends.
+    let mut patience = None;
     loop {
         // A busy connection leaves the others their turn.
         consume_budget().await;
@@ -48,10 +53,11 @@ pub(crate) async fn serve<C: Channel>(
             notice = gateway.next_notice(has_room), if gateway.is_open() => {
                 gateway.act_on(&mut server, notice);
             }
-            () = &mut shutdown, if !is_leaving => {
-                is_leaving = true;
+            () = &mut shutdown, if patience.is_none() => {
+                patience = Some(Instant::now() + PATIENCE);
                 gateway.say_goodbye(&mut server);
             }
+            () = sleep(patience), if gateway.is_open() => gateway.give_up(&mut server),
             progress = transport.progress(&mut server) => {
                 if progress.is_err() {
                     server.handle_lost();

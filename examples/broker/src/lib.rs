@@ -8,7 +8,7 @@
 //!
 //! * `connection`: the loop that drives one session. Start there.
 //! * `gateway`: what a session asks for, turned into jobs for the backend, and what comes back.
-//! * [`backend`]: what carries the jobs out, and the one backend there is, [`backend::Memory`].
+//! * [`backend`]: what carries the jobs out: [`backend::Memory`], or [`backend::Amqp`] for a RabbitMQ.
 //! * `transport`: TCP and WebSocket.
 //! * [`Broker`]: the sockets, and how it all ends.
 

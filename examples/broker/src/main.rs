@@ -8,14 +8,17 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use stomp_broker::Broker;
-use stomp_broker::backend::{Memory, MemoryLimits};
+use stomp_broker::backend::{Backend, Memory, MemoryLimits};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use options::Options;
 
 #[tokio::main]
 async fn main() -> ExitCode {
     let options = Options::parse();
-    tracing_subscriber::fmt().with_writer(io::stderr).init();
+    log();
     match run(&options).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -25,10 +28,28 @@ async fn main() -> ExitCode {
     }
 }
 
+fn log() {
+    // What lapin calls an error is told to a client, and logged by that.
+    let filter =
+        Targets::new().with_default(LevelFilter::INFO).with_target("lapin", LevelFilter::OFF);
+    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr);
+    tracing_subscriber::registry().with(lines).with(filter).init();
+}
+
 async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    match options.amqp() {
+        None => serve(options, Memory::new(MemoryLimits::default())).await,
+        Some(amqp) => {
+            let amqp = amqp?;
+            amqp.check().await?;
+            serve(options, amqp).await
+        }
+    }
+}
+
+async fn serve(options: &Options, backend: impl Backend) -> Result<(), Box<dyn Error>> {
     let shutdown = signals()?;
-    let memory = Memory::new(MemoryLimits::default());
-    let broker = Broker::bind(options.config(), memory, &options.addresses()).await?;
+    let broker = Broker::bind(options.config(), backend, &options.addresses()).await?;
     for (protocol, address) in broker.addresses() {
         writeln!(io::stdout(), "listening on {protocol}://{address}")?;
     }

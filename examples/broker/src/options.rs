@@ -1,11 +1,12 @@
 //! The command line.
 
 use clap::{Parser, ValueEnum};
+use stomp_broker::backend::Amqp;
 use stomp_broker::{Address, Config, Protocol};
 use stomp_proto::destination::Scheme;
 use stomp_proto::server::Dialect;
 
-/// A STOMP 1.0, 1.1 and 1.2 broker with its queues in memory.
+/// A STOMP 1.0, 1.1 and 1.2 broker with its queues in memory or in a RabbitMQ.
 #[derive(Debug, Parser)]
 #[command(version)]
 pub(crate) struct Options {
@@ -15,6 +16,10 @@ pub(crate) struct Options {
     /// Where to listen for STOMP over WebSocket
     #[arg(long, value_name = "ADDR")]
     ws: Option<String>,
+    /// The RabbitMQ that has the queues, and whom a client is that does not log in:
+    /// amqp://user:password@host:port/vhost [default: queues in memory]
+    #[arg(long, value_name = "URI")]
+    amqp: Option<String>,
     /// What clients get away with
     #[arg(long, value_enum, default_value_t)]
     dialect: DialectName,
@@ -50,6 +55,11 @@ impl Options {
             SchemeName::Original => Scheme::Original,
         };
         Config { dialect, scheme, ..Config::default() }
+    }
+
+    /// The RabbitMQ; `None`: queues in memory.
+    pub(crate) fn amqp(&self) -> Option<Result<Amqp, String>> {
+        self.amqp.as_deref().map(Amqp::new)
     }
 
     pub(crate) fn addresses(&self) -> Vec<Address> {

@@ -1,12 +1,16 @@
 //! What carries out what sessions ask for: the seam between the broker and its queues.
 
+mod amqp;
 mod memory;
+
+use core::fmt;
 
 use bytes::Bytes;
 use stomp_proto::destination::{Action, ConsumerTag};
 use stomp_proto::frame::Headers;
 use stomp_proto::server::{Delivery, Failure};
 
+pub use amqp::{Amqp, AmqpChannel};
 pub use memory::{Memory, MemoryLimits};
 
 /// A place where messages wait.
@@ -30,6 +34,11 @@ pub trait Channel: Send + 'static {
     /// Whether it takes jobs. If not, the session is not polled until a [`Notice`] came.
     fn is_ready(&self) -> bool;
 
+    /// Lets a client in, as somebody or as whoever does not say. It comes first, and once.
+    ///
+    /// What is [`Submitted::UnderWay`] is followed by [`Notice::Done`] or [`Notice::Failed`].
+    fn log_in(&mut self, login: Option<Login>) -> Submitted;
+
     /// Takes on jobs that are to be carried out as one, behind those that it took on before.
     ///
     /// What is [`Submitted::UnderWay`] is followed by [`Notice::Done`] or [`Notice::Failed`].
@@ -44,6 +53,21 @@ pub trait Channel: Send + 'static {
 
     /// Ends the channel: its consumers and its own queues go, and what was left open goes back.
     fn close(self, open: Vec<Self::Token>) -> impl Future<Output = ()> + Send;
+}
+
+/// Who a client says that it is.
+pub struct Login {
+    /// `login` of its CONNECT.
+    pub name: String,
+    /// `passcode`; empty if there was none.
+    pub passcode: String,
+}
+
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Neither is for a log.
+        f.debug_struct("Login").finish_non_exhaustive()
+    }
 }
 
 /// Something to do.

@@ -8,7 +8,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 use bytes::Buf;
 use stomp_proto::codec::Limits;
 use stomp_proto::destination::{ConsumerTag, PlanError, Planner, PlannerConfig};
-use stomp_proto::server::{Delivery, Failure, Reply, SubscriptionId};
+use stomp_proto::server::{ConnectReply, Delivery, Failure, Reply, SubscriptionId};
 use stomp_proto::{HeartBeat, Refused, Session, UsageError};
 use tokio::time::Instant;
 use tracing::{debug, warn};
@@ -26,8 +26,12 @@ pub(crate) struct Gateway<C: Channel> {
     channel: C,
     planner: Planner,
     heart_beat: HeartBeat,
+    /// CONNECT, while the backend has to let the client in.
+    connecting: Option<ConnectReply>,
     /// The requests under way in the backend, oldest first.
     owed: VecDeque<Reply>,
+    /// What the session ends with when they were answered, and the request that it answers.
+    last: Option<(Option<Reply>, Failure)>,
     consumers: BTreeMap<SubscriptionId, ConsumerTag>,
     subscriptions: BTreeMap<ConsumerTag, SubscriptionId>,
     /// Open deliveries a session may have.
@@ -49,7 +53,9 @@ impl<C: Channel> Gateway<C> {
             channel,
             planner: Planner::new(planner),
             heart_beat,
+            connecting: None,
             owed: VecDeque::new(),
+            last: None,
             consumers: BTreeMap::new(),
             subscriptions: BTreeMap::new(),
             max_unacknowledged: limits.max_unacknowledged,
@@ -60,7 +66,7 @@ impl<C: Channel> Gateway<C> {
 
     /// Whether the session may be polled.
     pub(crate) fn is_ready(&self) -> bool {
-        self.is_over || self.channel.is_ready()
+        self.is_over || (self.last.is_none() && self.channel.is_ready())
     }
 
     /// What the backend has to say next; about messages only if there is room for one.
@@ -79,9 +85,18 @@ impl<C: Channel> Gateway<C> {
             && server.outbox().remaining() < OUTBOX_FULL
     }
 
-    /// Ends the session from the broker's side.
+    /// Ends the session from the broker's side, when what is under way was answered.
     pub(crate) fn say_goodbye(&mut self, server: &mut Server<C>) {
-        self.fail(server, None, &Failure::new("broker is shutting down"));
+        self.fail(server, None, Failure::new("broker is shutting down"));
+    }
+
+    /// Waits no longer for what is under way.
+    pub(crate) fn give_up(&mut self, server: &mut Server<C>) {
+        // The oldest request under way is the first that will not be answered any more.
+        let reply = self.owed.pop_front();
+        if let Some((last_reply, failure)) = self.last.take() {
+            self.end(server, reply.or(last_reply), &failure);
+        }
     }
 
     pub(crate) async fn close(self) {
@@ -90,21 +105,20 @@ impl<C: Channel> Gateway<C> {
 
     pub(crate) fn act_on(&mut self, server: &mut Server<C>, notice: Notice<C::Token>) {
         match notice {
-            Notice::Done => {
-                if let Some(reply) = self.owed.pop_front() {
-                    confirm(server, reply);
-                }
-            }
+            Notice::Done => match self.connecting.take() {
+                Some(reply) => self.accept(server, reply),
+                None => self.confirm_oldest(server),
+            },
             Notice::Failed(failure) => {
                 let reply = self.owed.pop_front();
-                self.fail(server, reply, &failure);
+                self.end(server, reply, &failure);
             }
             Notice::Message { consumer, delivery, token } => {
                 self.deliver(server, &consumer, &delivery, token);
             }
             Notice::Cancelled(tag) => {
                 if let Some(error) = self.planner.cancelled(tag.as_str()) {
-                    self.fail(server, None, &failure(&error));
+                    self.fail(server, None, failure(&error));
                 }
             }
         }
@@ -141,9 +155,27 @@ impl<C: Channel> Gateway<C> {
         }
     }
 
-    fn fail(&mut self, server: &mut Server<C>, reply: impl Into<Option<Reply>>, failure: &Failure) {
-        // The oldest request under way is the first that will not be answered any more.
-        let reply = reply.into().or_else(|| self.owed.pop_front());
+    fn confirm_oldest(&mut self, server: &mut Server<C>) {
+        if let Some(reply) = self.owed.pop_front() {
+            confirm(server, reply);
+        }
+        if self.owed.is_empty()
+            && let Some((reply, failure)) = self.last.take()
+        {
+            self.end(server, reply, &failure);
+        }
+    }
+
+    /// Ends the session, when the requests before that are under way were answered.
+    fn fail(&mut self, server: &mut Server<C>, reply: impl Into<Option<Reply>>, failure: Failure) {
+        if self.owed.is_empty() {
+            self.end(server, reply.into(), &failure);
+        } else if self.last.is_none() {
+            self.last = Some((reply.into(), failure));
+        }
+    }
+
+    fn end(&mut self, server: &mut Server<C>, reply: Option<Reply>, failure: &Failure) {
         // A session that has ended in the meantime needs no reason to.
         let _ = server.fail(reply, failure);
         self.is_over = true;

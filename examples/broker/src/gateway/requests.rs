@@ -10,7 +10,7 @@ use stomp_proto::server::{
 use tracing::{info, warn};
 
 use super::{Gateway, Server, confirm, failure};
-use crate::backend::{Channel, Job, Outcome, Outgoing, Submitted};
+use crate::backend::{Channel, Job, Login, Outcome, Outgoing, Submitted};
 use crate::names;
 
 const SOFTWARE: &str = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
@@ -18,7 +18,7 @@ const SOFTWARE: &str = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERS
 impl<C: Channel> Gateway<C> {
     pub(crate) fn handle(&mut self, server: &mut Server<C>, event: Event<C::Token>) {
         match event {
-            Event::Connect { frame, reply } => self.connect(server, &frame, reply),
+            Event::Connect { frame, reply } => self.log_in(server, &frame, reply),
             Event::Send { frame, reply } => self.send(server, &frame, reply),
             Event::Subscribe { frame, reply } => self.subscribe(server, &frame, reply),
             Event::Unsubscribe { frame, reply } => self.unsubscribe(server, &frame, reply),
@@ -41,9 +41,23 @@ impl<C: Channel> Gateway<C> {
         }
     }
 
-    /// Everybody is let in, to the one virtual host there is.
-    fn connect(&mut self, server: &mut Server<C>, frame: &ConnectFrame, reply: ConnectReply) {
-        info!(session = self.session, version = %frame.version(), "connected");
+    /// Whoever the backend lets in is let in, to the one virtual host there is.
+    fn log_in(&mut self, server: &mut Server<C>, frame: &ConnectFrame, reply: ConnectReply) {
+        info!(session = self.session, version = %frame.version(), "connecting");
+        let headers = frame.headers();
+        let login = headers.get(name::LOGIN).map(|login| Login {
+            name: login.into_owned(),
+            passcode: headers.get(name::PASSCODE).unwrap_or_default().into_owned(),
+        });
+        match self.channel.log_in(login) {
+            Submitted::Done => self.accept(server, reply),
+            Submitted::Failed(failure) => self.fail(server, reply, failure),
+            Submitted::UnderWay => self.connecting = Some(reply),
+        }
+    }
+
+    pub(super) fn accept(&mut self, server: &mut Server<C>, reply: ConnectReply) {
+        info!(session = self.session, "connected");
         let accept = Accept::new(&*self.session).server(SOFTWARE).heart_beat(self.heart_beat);
         if let Err(Refused { error, token }) = server.accept(reply, &accept) {
             warn!(session = self.session, %error, "not accepted");
@@ -54,7 +68,7 @@ impl<C: Channel> Gateway<C> {
     fn send(&mut self, server: &mut Server<C>, frame: &SendFrame, reply: Reply) {
         match self.plan_send(server, frame) {
             Ok(job) => self.submit(server, vec![job], reply),
-            Err(failure) => self.fail(server, reply, &failure),
+            Err(failure) => self.fail(server, reply, failure),
         }
     }
 
@@ -87,7 +101,7 @@ impl<C: Channel> Gateway<C> {
                 }
                 self.submit(server, vec![Job::Carry { plan, message: None }], reply);
             }
-            Err(error) => self.fail(server, reply, &failure(&error)),
+            Err(error) => self.fail(server, reply, failure(&error)),
         }
     }
 
@@ -100,7 +114,7 @@ impl<C: Channel> Gateway<C> {
                 let give_back = Job::Settle(Outcome::GivenBack, open);
                 self.submit(server, vec![cancel, give_back], reply);
             }
-            Err(error) => self.fail(server, reply, &failure(&error)),
+            Err(error) => self.fail(server, reply, failure(&error)),
         }
     }
 
@@ -155,7 +169,7 @@ impl<C: Channel> Gateway<C> {
                 for (_, tokens) in settled {
                     self.channel.settle(Outcome::GivenBack, tokens);
                 }
-                self.fail(server, reply, &failure);
+                self.fail(server, reply, failure);
             }
         }
     }
@@ -169,7 +183,7 @@ impl<C: Channel> Gateway<C> {
     fn submit(&mut self, server: &mut Server<C>, jobs: Vec<Job<'_, C::Token>>, reply: Reply) {
         match self.channel.submit(jobs) {
             Submitted::Done => confirm(server, reply),
-            Submitted::Failed(failure) => self.fail(server, reply, &failure),
+            Submitted::Failed(failure) => self.fail(server, reply, failure),
             Submitted::UnderWay => self.owed.push_back(reply),
         }
     }

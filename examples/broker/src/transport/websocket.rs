@@ -68,18 +68,18 @@ impl WebSocket {
             self.socket.start_send_unpin(message(frame)).map_err(io::Error::other)?;
             (self.is_unflushed, has_written) = (true, true);
         }
-        if self.is_unflushed {
-            if let Poll::Ready(flushed) = self.socket.poll_flush_unpin(context) {
-                // Not tried again if it failed: a connection that is dead stays so.
-                self.is_unflushed = false;
-                flushed.map_err(io::Error::other)?;
-            }
+        if self.is_unflushed
+            && let Poll::Ready(flushed) = self.socket.poll_flush_unpin(context)
+        {
+            // Not tried again if it failed: a connection that is dead stays so.
+            self.is_unflushed = false;
+            flushed.map_err(io::Error::other)?;
         }
-        if self.end == End::Wanted {
-            if let Poll::Ready(ended) = self.socket.poll_close_unpin(context) {
-                (self.end, has_written) = (End::Done, true);
-                ended.map_err(io::Error::other)?;
-            }
+        if self.end == End::Wanted
+            && let Poll::Ready(ended) = self.socket.poll_close_unpin(context)
+        {
+            (self.end, has_written) = (End::Done, true);
+            ended.map_err(io::Error::other)?;
         }
         Ok(has_written)
     }

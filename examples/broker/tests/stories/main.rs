@@ -8,6 +8,7 @@
     reason = "a test may panic where it sets things up"
 )]
 
+mod amqp;
 mod load;
 mod pressure;
 mod process;

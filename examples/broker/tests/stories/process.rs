@@ -52,3 +52,17 @@ async fn it_says_so_when_its_port_is_taken() {
     assert!(!ended.status.success());
     assert!(log.contains(&format!("cannot listen on {address}: the port is taken")), "{log}");
 }
+
+#[tokio::test]
+async fn it_says_so_when_its_rabbitmq_is_not_to_be_had() {
+    for (uri, expected) in [
+        ("amqp://guest:secret@127.0.0.1:1/%2f", "no AMQP on 127.0.0.1:1: "),
+        ("amqps://guest:secret@127.0.0.1:1/%2f", "AMQP over TLS is not built in"),
+        ("http://guest:secret@127.0.0.1:1/", "not an AMQP URI"),
+    ] {
+        let ended = broker(&["--tcp", "127.0.0.1:0", "--amqp", uri]).wait_with_output().unwrap();
+        let log = String::from_utf8(ended.stderr).unwrap();
+        assert!(!ended.status.success() && ended.stdout.is_empty());
+        assert!(log.contains(expected) && !log.contains("secret"), "{log}");
+    }
+}

@@ -9,7 +9,7 @@ use crate::support::{body, start, start_with};
 
 #[tokio::test]
 async fn what_is_sent_waits_for_a_subscriber_and_comes_as_it_was_sent() {
-    let broker = start().await;
+    let broker = start_with(Config::default(), MemoryLimits::default()).await;
     let mut peer = broker.client().await;
     let request = SendRequest::new("/queue/a").header("b", "1").header("a", "x:y").header("b", "2");
     peer.request(request.body("hi\0")).await;
@@ -65,7 +65,7 @@ async fn an_auto_delete_queue_goes_with_its_last_consumer() {
     peer.unsubscribe(UnsubscribeRequest::new(subscription)).await;
     let mut other = broker.client().await;
     other.subscribe(request()).await;
-    other.send("/queue/a", "new").await;
+    other.client.send(&SendRequest::new("/queue/a").body("new")).unwrap();
     assert_eq!(other.bodies(1).await, ["new"]);
     peer.quiet().await;
     peer.disconnect().await;
@@ -87,7 +87,7 @@ async fn an_exclusive_queue_is_of_one_session() {
 
 #[tokio::test]
 async fn what_the_queues_refuse_is_told_in_their_words() {
-    let broker = start().await;
+    let broker = start_with(Config::default(), MemoryLimits::default()).await;
     for (destination, durable, message, explanation) in [
         ("/exchange/none/k", "true", "not_found", "no exchange 'none'\n"),
         ("/amq/queue/none", "true", "not_found", "no queue 'none'\n"),

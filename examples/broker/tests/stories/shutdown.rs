@@ -19,7 +19,7 @@ async fn a_broker_that_ends_says_goodbye_on_every_connection() {
     socket.text().await;
     // One that has not even said CONNECT.
     let mute = TcpStream::connect(broker.tcp).await.unwrap();
-    peer.send("/queue/a", "before").await;
+    broker.client().await.send("/queue/a", "before").await;
     broker.end();
     let text = socket.text().await;
     assert!(text.starts_with("ERROR\nmessage:broker is shutting down\n"), "{text}");

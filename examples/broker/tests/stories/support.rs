@@ -4,7 +4,9 @@ use core::net::SocketAddr;
 use core::time::Duration;
 
 use bytes::Buf;
-use stomp_broker::backend::{Memory, MemoryLimits};
+use lapin::options::QueueDeleteOptions;
+use lapin::{Connection, ConnectionProperties};
+use stomp_broker::backend::{Amqp, Backend, Memory, MemoryLimits};
 use stomp_broker::{Address, Broker, Config, Protocol};
 use stomp_proto::client::{
     Event, Message, SendRequest, SubscribeRequest, SubscriptionId, UnsubscribeRequest,
@@ -24,20 +26,45 @@ pub(crate) struct Running {
     task: JoinHandle<()>,
 }
 
+/// Its queues are in memory, or in the RabbitMQ that `STOMP_BROKER_AMQP` names, which has to be one
+/// for tests, and the tests have to run one by one (`--test-threads=1`).
 pub(crate) async fn start() -> Running {
-    start_with(Config::default(), MemoryLimits::default()).await
+    match std::env::var("STOMP_BROKER_AMQP") {
+        Ok(uri) => {
+            delete_queues(&uri).await;
+            start_on(Config::default(), Amqp::new(&uri).unwrap()).await
+        }
+        Err(_) => start_with(Config::default(), MemoryLimits::default()).await,
+    }
 }
 
 pub(crate) async fn start_with(config: Config, limits: MemoryLimits) -> Running {
+    start_on(config, Memory::new(limits)).await
+}
+
+pub(crate) async fn start_on(config: Config, backend: impl Backend) -> Running {
     let any = |protocol| Address { protocol, address: "127.0.0.1:0".into() };
     let addresses = [any(Protocol::Tcp), any(Protocol::WebSocket)];
-    let broker = Broker::bind(config, Memory::new(limits), &addresses).await.unwrap();
+    let broker = Broker::bind(config, backend, &addresses).await.unwrap();
     let bound: Vec<_> = broker.addresses().map(|(_, address)| address).collect();
     let (end, ended) = oneshot::channel();
     let task = tokio::spawn(broker.run(async {
         let _ = ended.await;
     }));
     Running { tcp: bound[0], ws: bound[1], end: Some(end), task }
+}
+
+/// Deletes what another story may have left behind.
+async fn delete_queues(uri: &str) {
+    let connection = Connection::connect(uri, ConnectionProperties::default()).await.unwrap();
+    let channel = connection.create_channel().await.unwrap();
+    let of_load = (0..10).map(|number| format!("load-{number}"));
+    let durable = r#"stomp-durable-"amq.topic"-"news"-"mine""#;
+    let named = ["a", "service", "there", "shared", durable].map(String::from);
+    for queue in named.into_iter().chain(of_load) {
+        channel.queue_delete(queue.into(), QueueDeleteOptions::default()).await.unwrap();
+    }
+    connection.close(200, "done".into()).await.unwrap();
 }
 
 impl Running {
@@ -72,12 +99,15 @@ pub(crate) struct Peer {
 
 impl Peer {
     pub(crate) async fn connect(address: SocketAddr, config: ClientConfig) -> Self {
-        let stream = TcpStream::connect(address).await.unwrap();
-        stream.set_nodelay(true).unwrap();
-        let client = Client::new(config, Instant::now()).unwrap();
-        let mut peer = Self { client, stream };
+        let mut peer = Self::new(address, Client::new(config, Instant::now()).unwrap()).await;
         assert!(matches!(peer.event().await, Event::Connected(_)));
         peer
+    }
+
+    pub(crate) async fn new(address: SocketAddr, client: Client<Instant>) -> Self {
+        let stream = TcpStream::connect(address).await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self { client, stream }
     }
 
     /// The next event, which must come.

@@ -1,0 +1,259 @@
+//! Queues of a RabbitMQ: each session has an AMQP connection of its own, as its exclusive queues and
+//! its permissions want it.
+//!
+//! ```text
+//!   Gateway ──▶ AmqpChannel ──▶ Command ──▶ task: one step after the other ──▶ RabbitMQ
+//!      ▲             ▲                        │                                   │
+//!      └── Notice ───┴──── Told: took effect ─┘      Consumer: messages ◀─────────┘
+//! ```
+
+mod failure;
+mod login;
+mod message;
+mod step;
+mod task;
+
+use alloc::collections::{BTreeMap, VecDeque};
+use core::fmt;
+use core::time::Duration;
+use std::io;
+
+use futures_util::StreamExt;
+use lapin::uri::{AMQPScheme, AMQPUri};
+use stomp_proto::destination::ConsumerTag;
+use tokio::select;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_stream::StreamMap;
+use tracing::warn;
+
+use super::{Backend, Channel, Job, Login, Notice, Outcome, Submitted};
+use failure::{failure, gone};
+use login::connect;
+use step::{ConsumerNumber, Start, Step};
+use task::{Command, Deliveries, Told, work};
+
+/// Requests of a session that may be under way. If there are more, the session is not polled.
+const MAX_UNDER_WAY: usize = 256;
+/// Octets of the messages in them.
+const MAX_OCTETS: usize = 1 << 20;
+/// How long what is under way may take when the session has ended.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The queues of a RabbitMQ.
+#[derive(Clone)]
+pub struct Amqp {
+    uri: AMQPUri,
+}
+
+impl Amqp {
+    /// The broker and virtual host that a URI names, `amqp://user:password@host:port/vhost`. Its user
+    /// is whom a client is taken for that does not log in.
+    ///
+    /// # Errors
+    ///
+    /// It is no such URI.
+    pub fn new(uri: &str) -> Result<Self, String> {
+        // What the parser says may quote the password.
+        let uri: AMQPUri = uri.parse().map_err(|_| "not an AMQP URI".to_owned())?;
+        match uri.scheme {
+            AMQPScheme::AMQP => Ok(Self { uri }),
+            AMQPScheme::AMQPS => Err("AMQP over TLS is not built in".into()),
+        }
+    }
+
+    /// Whether the broker can be had: connects to it and leaves again.
+    ///
+    /// # Errors
+    ///
+    /// It cannot.
+    pub async fn check(&self) -> io::Result<()> {
+        let connection = connect(&self.uri, None).await.map_err(|error| {
+            let authority = &self.uri.authority;
+            io::Error::other(format!("no AMQP on {}:{}: {error}", authority.host, authority.port))
+        })?;
+        connection.close(200, "checked".into()).await.map_err(io::Error::other)
+    }
+}
+
+impl fmt::Debug for Amqp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the password.
+        f.debug_struct("Amqp").field("host", &self.uri.authority.host).finish_non_exhaustive()
+    }
+}
+
+impl Backend for Amqp {
+    type Channel = AmqpChannel;
+
+    async fn open(&self) -> io::Result<AmqpChannel> {
+        let (commands, to_do) = unbounded_channel();
+        let (tell, told) = unbounded_channel();
+        let task = tokio::spawn(work(self.uri.clone(), to_do, tell));
+        Ok(AmqpChannel {
+            commands,
+            told,
+            task,
+            under_way: VecDeque::new(),
+            octets: 0,
+            last_number: 0,
+            numbers: BTreeMap::new(),
+            consumers: StreamMap::new(),
+            is_gone: false,
+        })
+    }
+}
+
+/// What one session has of a RabbitMQ.
+pub struct AmqpChannel {
+    commands: UnboundedSender<Command>,
+    told: UnboundedReceiver<Told>,
+    task: JoinHandle<()>,
+    /// The octets in each of the requests under way, oldest first.
+    under_way: VecDeque<usize>,
+    /// Their sum.
+    octets: usize,
+    last_number: ConsumerNumber,
+    /// The consumers that were started and not ended.
+    numbers: BTreeMap<ConsumerTag, ConsumerNumber>,
+    /// Their messages.
+    consumers: StreamMap<ConsumerNumber, Deliveries>,
+    is_gone: bool,
+}
+
+impl fmt::Debug for AmqpChannel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AmqpChannel")
+            .field("under_way", &self.under_way.len())
+            .field("consumers", &self.numbers)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A delivery of a RabbitMQ: its delivery tag.
+#[derive(Clone, Copy, Debug)]
+pub struct Token(u64);
+
+impl Channel for AmqpChannel {
+    type Token = Token;
+
+    fn is_ready(&self) -> bool {
+        self.under_way.len() < MAX_UNDER_WAY && self.octets < MAX_OCTETS
+    }
+
+    fn log_in(&mut self, login: Option<Login>) -> Submitted {
+        self.start(Command::LogIn(login), 0)
+    }
+
+    fn submit(&mut self, jobs: Vec<Job<'_, Token>>) -> Submitted {
+        let number = &mut self.last_number;
+        let steps = step::steps(jobs, || {
+            *number += 1;
+            *number
+        });
+        let steps = match steps {
+            Ok(steps) => steps,
+            Err(failure) => return Submitted::Failed(failure),
+        };
+        for step in &steps {
+            match step {
+                Step::Consume(Start { number, tag, .. }) => {
+                    self.numbers.insert(tag.clone(), *number);
+                }
+                // What it has brought already goes back from the task.
+                Step::Cancel { tag } => {
+                    if let Some(number) = self.numbers.remove(tag) {
+                        self.consumers.remove(&number);
+                    }
+                }
+                Step::Declare { .. }
+                | Step::Bind { .. }
+                | Step::Qos { .. }
+                | Step::Publish(_)
+                | Step::Delete { .. }
+                | Step::Settle { .. } => {}
+            }
+        }
+        let octets = steps.iter().map(Step::octets).sum();
+        self.start(Command::Perform(steps), octets)
+    }
+
+    fn settle(&mut self, outcome: Outcome, deliveries: Vec<Token>) {
+        if !deliveries.is_empty() {
+            // If the task is gone, so is the connection, and everything open has gone back.
+            let _ = self.commands.send(Command::Settle(outcome, deliveries));
+        }
+    }
+
+    async fn next_notice(&mut self, has_room: bool) -> Notice<Token> {
+        loop {
+            let has_messages = has_room && !self.consumers.is_empty();
+            select! {
+                biased;
+                told = self.told.recv(), if !self.is_gone => match told {
+                    Some(Told::Started { number, tag, deliveries }) => {
+                        if self.numbers.get(&tag) == Some(&number) {
+                            self.consumers.insert(number, deliveries);
+                        }
+                    }
+                    Some(Told::Done) => {
+                        self.is_through();
+                        return Notice::Done;
+                    }
+                    Some(Told::Failed(failure)) => {
+                        self.is_through();
+                        return Notice::Failed(failure);
+                    }
+                    None => {
+                        self.is_gone = true;
+                        return Notice::Failed(gone());
+                    }
+                },
+                Some((number, delivery)) = self.consumers.next(), if has_messages => {
+                    let Some(tag) = self.tag(number) else { continue };
+                    match delivery {
+                        Some(Ok(delivery)) => return message::notice(tag, delivery),
+                        Some(Err(error)) => return Notice::Failed(failure(&error)),
+                        None => {
+                            self.numbers.remove(&tag);
+                            return Notice::Cancelled(tag);
+                        }
+                    }
+                }
+                else => core::future::pending().await,
+            }
+        }
+    }
+
+    async fn close(self, _open: Vec<Token>) {
+        let Self { commands, mut task, .. } = self;
+        // What was taken on is carried out; what is open goes back with the connection.
+        drop(commands);
+        if timeout(CLOSE_TIMEOUT, &mut task).await.is_err() {
+            warn!("the AMQP broker does not answer");
+            task.abort();
+        }
+    }
+}
+
+impl AmqpChannel {
+    fn start(&mut self, command: Command, octets: usize) -> Submitted {
+        if self.commands.send(command).is_err() {
+            return Submitted::Failed(gone());
+        }
+        self.under_way.push_back(octets);
+        self.octets += octets;
+        Submitted::UnderWay
+    }
+
+    /// The oldest request under way is not any more.
+    fn is_through(&mut self) {
+        self.octets -= self.under_way.pop_front().unwrap_or_default();
+    }
+
+    fn tag(&self, number: ConsumerNumber) -> Option<ConsumerTag> {
+        let mut tags = self.numbers.iter();
+        tags.find(|(_, other)| **other == number).map(|(tag, _)| tag.clone())
+    }
+}
