@@ -25,7 +25,7 @@ async fn amqp() -> Connection {
 async fn log_in(broker: &Running, login: &str, passcode: &str) -> (String, String, bool) {
     let config = ClientConfig::new("/").login(login).passcode(passcode);
     let client = Client::new(config, Instant::now()).unwrap();
-    Peer::new(broker.tcp, client).await.error().await
+    Peer::new(broker.tcp, client).await.unwrap().error().await
 }
 
 #[tokio::test]

@@ -8,7 +8,10 @@
     reason = "a test may panic where it sets things up"
 )]
 
+extern crate alloc;
+
 mod amqp;
+mod amqp_load;
 mod load;
 mod pressure;
 mod process;

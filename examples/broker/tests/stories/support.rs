@@ -99,15 +99,21 @@ pub(crate) struct Peer {
 
 impl Peer {
     pub(crate) async fn connect(address: SocketAddr, config: ClientConfig) -> Self {
-        let mut peer = Self::new(address, Client::new(config, Instant::now()).unwrap()).await;
-        assert!(matches!(peer.event().await, Event::Connected(_)));
-        peer
+        Self::try_connect(address, config).await.expect("no session")
     }
 
-    pub(crate) async fn new(address: SocketAddr, client: Client<Instant>) -> Self {
-        let stream = TcpStream::connect(address).await.unwrap();
-        stream.set_nodelay(true).unwrap();
-        Self { client, stream }
+    /// `None`: nobody is there, or nobody who answers with CONNECTED.
+    pub(crate) async fn try_connect(address: SocketAddr, config: ClientConfig) -> Option<Self> {
+        let client = Client::new(config, Instant::now()).unwrap();
+        let mut peer = Self::new(address, client).await?;
+        let event = timeout(PATIENCE, peer.next()).await.expect("no answer");
+        matches!(event, Some(Event::Connected(_))).then_some(peer)
+    }
+
+    pub(crate) async fn new(address: SocketAddr, client: Client<Instant>) -> Option<Self> {
+        let stream = TcpStream::connect(address).await.ok()?;
+        stream.set_nodelay(true).ok()?;
+        Some(Self { client, stream })
     }
 
     /// The next event, which must come.
