@@ -136,7 +136,3 @@ pub use session::{
     Outbox, OutgoingFrame, ProtocolError, Refused, Session, UsageError,
 };
 pub use version::{EmptyAcceptVersion, Version, VersionSet};
-
-#[cfg(all(doctest, feature = "std"))]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -22,3 +22,8 @@ mod names;
 mod transport;
 
 pub use broker::{Address, BindError, Broker, Config, Protocol};
+
+/// The README of the crate: its loops on tokio and WebSocket need what only this package has.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
