@@ -153,18 +153,14 @@ impl Decoder {
 
     #[inline]
     fn take_frame(&mut self, layout: Layout) -> Frame {
-        let head = self.inbox.split_to(layout.head_len).freeze();
-        let body = match layout.body {
-            Body::Deliver if layout.len > 0 => self.inbox.split_to(layout.len).freeze(),
-            Body::Deliver => Bytes::new(),
-            Body::Drop => {
-                self.inbox.advance(layout.len);
-                Bytes::new()
-            }
+        let Layout { command, form, head_len, len, body } = layout;
+        let mut head = self.inbox.split_to(layout.consumed()).freeze();
+        let body = match body {
+            Body::Deliver if len > 0 => head.slice(head_len..head_len + len),
+            Body::Deliver | Body::Drop => Bytes::new(),
         };
-        // The NUL.
-        self.inbox.advance(1);
-        Frame::new(layout.command, layout.form, self.scanner.spans(), head, body)
+        head.truncate(head_len);
+        Frame::new(command, form, self.scanner.spans(), head, body)
     }
 }
 
