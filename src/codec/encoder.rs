@@ -3,9 +3,9 @@
 use bytes::{BufMut, BytesMut};
 
 use super::EncodeError;
-use super::lines::is_plain;
+use super::lines::{count_odd, is_plain};
 use crate::frame::escape::Escapes;
-use crate::frame::{FrameRef, Header, MAX_HEAD_LEN, Text, name, value};
+use crate::frame::{FrameRef, Header, Headers, MAX_HEAD_LEN, Text, name, value};
 use crate::{Command, Version};
 
 /// Whether `content-length` is written when the caller did not set it.
@@ -89,23 +89,41 @@ pub(crate) fn write_head(
         return Err(EncodeError::HeadTooLong { limit: MAX_HEAD_LEN });
     }
     let mut head = HeadWriter::new(out, command, version);
+    let headers = frame.headers();
     let mut announced = false;
-    for header in frame.headers().iter() {
-        // No escape stands for an octet of that name. On a command without a body, too, a length
-        // that was copied there would mislead peers that honour it.
-        if *header.raw_name() == *name::CONTENT_LENGTH.as_bytes() {
-            announced = true;
-            if value::decimal(&header.value_octets()) != Some(body.len() as u64) {
-                return Err(EncodeError::ContentLengthMismatch { body_len: body.len() });
-            }
+    if head.lines(headers) {
+        // To look at names alone costs less than to look at headers.
+        for (position, _) in headers.raw_names().filter(|(_, name)| is_content_length(name)) {
+            announced |= headers.at(position).map_or(Ok(false), |it| announces(it, body))?;
         }
-        head.entry(header)?;
+    } else {
+        announced = head.entries(headers, body)?;
     }
     if !announced {
         head.announce(body, content_length)?;
     }
     head.finish();
     Ok(())
+}
+
+#[inline]
+fn is_content_length(raw_name: &[u8]) -> bool {
+    // No escape stands for an octet of that name.
+    *raw_name == *name::CONTENT_LENGTH.as_bytes()
+}
+
+/// Whether a header is the `content-length`, which has to be that of the body.
+#[inline]
+fn announces(header: Header<'_>, body: &[u8]) -> Result<bool, EncodeError> {
+    // On a command without a body, too, a length that was copied there would mislead peers that
+    // honour it.
+    if !is_content_length(header.raw_name()) {
+        return Ok(false);
+    }
+    match value::decimal(&header.value_octets()) {
+        Some(len) if len == body.len() as u64 => Ok(true),
+        _ => Err(EncodeError::ContentLengthMismatch { body_len: body.len() }),
+    }
 }
 
 /// Writes one head: command line, header lines, blank line.
@@ -127,6 +145,33 @@ impl<'a> HeadWriter<'a> {
     pub(crate) fn resume(out: &'a mut BytesMut, command: Command, version: Version) -> Self {
         let escapes = Escapes::of(Some(version), command);
         Self { out, command, version, escapes }
+    }
+
+    /// Writes all headers at once, if they stand in their head as this version writes them: each line
+    /// has its colon and its end, and nothing else in it is odd. `false`: nothing is written.
+    #[inline]
+    fn lines(&mut self, headers: Headers<'_>) -> bool {
+        let Some((lines, count)) = headers.literal_lines() else { return false };
+        // The version may be older than the frame.
+        let may_pad = self.version == Version::V1_0;
+        let are_plain = count_odd(lines) == 2 * count
+            && headers.raw_names().all(|(_, name)| !name.is_empty())
+            && !(may_pad && headers.iter().any(|header| starts_blank(header.raw_value())));
+        if are_plain {
+            self.out.put_slice(lines);
+        }
+        are_plain
+    }
+
+    /// Writes the headers one by one. Whether a `content-length` was among them.
+    #[inline(never)]
+    fn entries(&mut self, headers: Headers<'_>, body: &[u8]) -> Result<bool, EncodeError> {
+        let mut announced = false;
+        for header in headers.iter() {
+            announced |= announces(header, body)?;
+            self.entry(header)?;
+        }
+        Ok(announced)
     }
 
     /// Writes a header line, or nothing if it cannot be written.

@@ -80,6 +80,18 @@ impl<'a> Headers<'a> {
         self.spans.get(position)?.header_in(self.head, self.form)
     }
 
+    /// The header lines with their ends, and how many they are, if names and values are in them as
+    /// they are and no line among them was kept out of the headers.
+    #[inline]
+    pub(crate) fn literal_lines(self) -> Option<(&'a [u8], usize)> {
+        let (first, last) = (self.spans.first()?, self.spans.last()?);
+        if self.form != Form::Literal || self.spans.iter().any(|span| span.is_malformed()) {
+            return None;
+        }
+        let lines = self.head.get(first.start as usize..(last.end as usize).checked_add(1)?)?;
+        Some((lines, self.spans.len()))
+    }
+
     /// The number of headers, repeated ones included.
     #[must_use]
     pub fn len(self) -> usize {
