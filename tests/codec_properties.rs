@@ -123,6 +123,30 @@ proptest! {
 proptest! {
     #![proptest_config(cases(6000))]
 
+    /// A relay writes what it has read, line ends apart.
+    #[test]
+    fn what_was_received_is_encoded_to_octets_that_decode_to_it(
+        (version, stream) in versions().prop_flat_map(|v| (Just(v), mutated_streams(v))),
+    ) {
+        let setup = Setup { version: Some(version), ..Setup::default() };
+        let mut decoder = setup.decoder();
+        decoder.push(&stream);
+        while let Ok(Some(item)) = decoder.next_item() {
+            let codec::Item::Frame(frame) = item else { continue };
+            let mut out = BytesMut::new();
+            if encode(frame.as_frame_ref(), version, ContentLength::Automatic, &mut out).is_err() {
+                continue;
+            }
+            let Item::Frame(mut expected) = frame.as_frame_ref().into() else { continue };
+            let announced = expected.headers.iter().any(|(name, _)| name == name::CONTENT_LENGTH);
+            if !announced && !expected.body.is_empty() {
+                let len = expected.body.len().to_string();
+                expected.headers.push((name::CONTENT_LENGTH.into(), len));
+            }
+            prop_assert_eq!(setup.decode(once(&out[..])), only(expected));
+        }
+    }
+
     #[test]
     fn nasty_octets_decode_as_the_naive_twin_says(setup in setups(), octets in nasty_octets()) {
         prop_assert_eq!(setup.outcome(&octets), naive::decode(&octets, &setup));
@@ -353,4 +377,25 @@ fn read_all_of(frame: &Frame) {
         assert!(headers.get_all(&header.name()).count() <= headers.len());
     }
     assert!(format!("{frame:?}").starts_with(frame.command().as_str()));
+}
+
+/// Wherever the CRs stand, a frame leaves without them.
+#[test]
+fn line_ends_of_a_relayed_frame_are_lf() {
+    let lines = ["SEND", "a:b", "content-length:2", "c:d", ""];
+    for with_cr in 0..1 << lines.len() {
+        let end = |line| if with_cr >> line & 1 == 1 { "\r\n" } else { "\n" };
+        let head: String =
+            lines.iter().enumerate().map(|(at, it)| format!("{it}{}", end(at))).collect();
+        for version in Version::ALL {
+            let mut decoder = Setup { version: Some(version), ..Setup::default() }.decoder();
+            decoder.push(format!("{head}hi\0").as_bytes());
+            let Ok(Some(codec::Item::Frame(frame))) = decoder.next_item() else {
+                panic!("no frame")
+            };
+            let mut out = BytesMut::new();
+            encode(frame.as_frame_ref(), version, ContentLength::Automatic, &mut out).unwrap();
+            assert_eq!(out, "SEND\na:b\ncontent-length:2\nc:d\n\nhi\0");
+        }
+    }
 }

@@ -89,7 +89,8 @@ impl<'a> Headers<'a> {
             return None;
         }
         let lines = self.head.get(first.start as usize..(last.end as usize).checked_add(1)?)?;
-        Some((lines, self.spans.len()))
+        // A CR of the line end is behind the header, as LF is.
+        lines.ends_with(b"\n").then_some((lines, self.spans.len()))
     }
 
     /// The number of headers, repeated ones included.
