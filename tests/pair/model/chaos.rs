@@ -13,7 +13,7 @@ use crate::harness::{Pair, Setup, ms};
 use crate::network::Chunking;
 
 #[derive(Clone, Debug)]
-enum Whim {
+pub(crate) enum Whim {
     Subscribe(AckMode),
     Unsubscribe(usize),
     Send {
@@ -215,34 +215,46 @@ fn end(pair: &mut Pair) {
     assert!(pair.client.is_finished() && pair.server.is_finished());
 }
 
+/// A pair, and all that happens to it.
+pub(crate) type Chaos = (Setup, Vec<Whim>);
+
+pub(crate) fn chaos() -> impl Strategy<Value = Chaos> {
+    (setups(), whims())
+}
+
+/// Sees that sessions end and books balance.
+pub(crate) fn follow_all((setup, whims): Chaos) {
+    let mut pair = setup.start();
+    let mut log = Log { sessions: 1, ..Log::default() };
+    for whim in &whims {
+        follow(&mut pair, &mut log, whim);
+    }
+    (pair.listener.appetite, pair.broker.is_asleep) = (usize::MAX, false);
+    (pair.up.capacity, pair.down.capacity) = (10_000, 10_000);
+    let _: Result<_, _> = pair.client.disconnect(pair.now);
+    pair.run_for(ms(60_000));
+    if pair.listener.closed.is_some() {
+        assert!(pair.client.is_finished(), "whatever the other end does");
+    }
+    end(&mut pair);
+    log.take(&mut pair);
+    log.check();
+    let broker = &pair.broker;
+    let settled = [&broker.consumed, &broker.refused, &broker.given_back];
+    let mut settled: Vec<u64> = settled.into_iter().flatten().copied().collect();
+    let mut delivered = broker.delivered.clone();
+    settled.sort_unstable();
+    delivered.sort_unstable();
+    assert_eq!(settled, delivered);
+}
+
 proptest! {
     #![proptest_config(cases(600))]
 
     /// Nothing panics, no deadline stays behind, nothing follows the last event, every message is
     /// settled once for each time that it was delivered, and neither end accuses the other.
     #[test]
-    fn whatever_happens_sessions_end_and_books_balance(setup in setups(), whims in whims()) {
-        let mut pair = setup.start();
-        let mut log = Log { sessions: 1, ..Log::default() };
-        for whim in &whims {
-            follow(&mut pair, &mut log, whim);
-        }
-        (pair.listener.appetite, pair.broker.is_asleep) = (usize::MAX, false);
-        (pair.up.capacity, pair.down.capacity) = (10_000, 10_000);
-        let _: Result<_, _> = pair.client.disconnect(pair.now);
-        pair.run_for(ms(60_000));
-        if pair.listener.closed.is_some() {
-            prop_assert!(pair.client.is_finished(), "whatever the other end does");
-        }
-        end(&mut pair);
-        log.take(&mut pair);
-        log.check();
-        let broker = &pair.broker;
-        let settled = [&broker.consumed, &broker.refused, &broker.given_back];
-        let mut settled: Vec<u64> = settled.into_iter().flatten().copied().collect();
-        let mut delivered = broker.delivered.clone();
-        settled.sort_unstable();
-        delivered.sort_unstable();
-        prop_assert_eq!(settled, delivered);
+    fn whatever_happens_sessions_end_and_books_balance(chaos in chaos()) {
+        follow_all(chaos);
     }
 }

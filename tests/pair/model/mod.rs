@@ -3,7 +3,7 @@
 mod answering;
 mod asking;
 mod books;
-mod chaos;
+pub(crate) mod chaos;
 mod operations;
 mod player;
 mod silence;
@@ -11,11 +11,29 @@ mod texts;
 
 use proptest::prelude::*;
 
-use operations::{operations, setups};
+use crate::broker::Answers;
+use crate::harness::Setup;
+use operations::{Operation, operations, setups};
 use player::Player;
 
 fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+/// A pair, and what happens to it.
+pub(crate) type Game = ((Setup, Answers), Vec<Operation>);
+
+pub(crate) fn games() -> impl Strategy<Value = Game> {
+    (setups(), operations())
+}
+
+/// Holds both ends against the books.
+pub(crate) fn play((setup, operations): Game) {
+    let mut player = Player::new(setup);
+    for operation in &operations {
+        player.play(operation);
+    }
+    player.finish();
 }
 
 proptest! {
@@ -25,11 +43,7 @@ proptest! {
     /// order, what a transaction holds, carries out or gives back, what is left open at the end; and
     /// what is against the rules, for which there is no other ERROR and no other end.
     #[test]
-    fn both_ends_do_what_plain_books_say(setup in setups(), operations in operations()) {
-        let mut player = Player::new(setup);
-        for operation in &operations {
-            player.play(operation);
-        }
-        player.finish();
+    fn both_ends_do_what_plain_books_say(game in games()) {
+        play(game);
     }
 }

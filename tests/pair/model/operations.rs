@@ -12,7 +12,7 @@ use crate::network::Chunking;
 /// Places are taken modulo the number of places that there are. Who is not daring keeps to the rules
 /// as far as he knows: one breach of them is the end of a session.
 #[derive(Clone, Debug)]
-pub(super) enum Operation {
+pub(crate) enum Operation {
     // The client.
     Subscribe {
         name: Option<usize>,
