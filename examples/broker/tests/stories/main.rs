@@ -13,6 +13,7 @@ extern crate alloc;
 mod amqp;
 mod amqp_load;
 mod load;
+mod messages;
 mod pressure;
 mod process;
 mod queues;

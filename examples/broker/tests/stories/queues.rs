@@ -18,7 +18,8 @@ async fn what_is_sent_waits_for_a_subscriber_and_comes_as_it_was_sent() {
     assert_eq!((message.destination(), &*body(&message)), ("/queue/a".into(), "hi\0"));
     let own: Vec<_> = message.headers().iter().map(|it| (it.name(), it.value())).collect();
     let start = own.iter().position(|(name, _)| name == "destination").unwrap();
-    let sent = [("b", "1"), ("a", "x:y"), ("b", "2"), ("content-length", "3")];
+    let sent =
+        [("redelivered", "false"), ("b", "1"), ("a", "x:y"), ("b", "2"), ("content-length", "3")];
     assert_eq!(own[start + 1..], sent.map(|(name, value)| (name.into(), value.into())));
     peer.ack(&message);
     peer.disconnect().await;

@@ -41,7 +41,8 @@ async fn on_1_0_a_subscription_may_have_no_id_and_ends_by_its_destination() {
     let answers = talk(&broker, &[(subscribe, 2), (unsubscribe, 5)]).await;
     let commands: Vec<_> = answers.iter().map(|it| it.lines().next().unwrap()).collect();
     assert_eq!(commands, ["CONNECTED", "MESSAGE", "RECEIPT", "RECEIPT", "RECEIPT"], "{answers:?}");
-    let message = "MESSAGE\nmessage-id:1\ndestination:/queue/a\ncontent-length:1\n\n1";
+    let message =
+        "MESSAGE\nmessage-id:1\ndestination:/queue/a\nredelivered:false\ncontent-length:1\n\n1";
     assert_eq!(answers[1], message);
 }
 

@@ -3,8 +3,9 @@
 use alloc::borrow::Cow;
 
 use stomp_proto::Frame;
-use stomp_proto::destination::name::{REDELIVERED, REPLY_TO};
-use stomp_proto::destination::{Properties, message_reply_to};
+use stomp_proto::destination::name::{PERSISTENT, REDELIVERED, REPLY_TO};
+use stomp_proto::destination::{DeliveryMode, Properties, message_destination, message_reply_to};
+use stomp_proto::frame::Headers;
 use stomp_proto::frame::name::DESTINATION;
 use stomp_proto::server::Delivery;
 
@@ -16,29 +17,49 @@ const OVERHEAD: usize = 512;
 /// Shared by the queues that have it.
 #[derive(Debug)]
 pub(super) struct Message {
-    /// Headers and body as they were sent.
-    sent: Frame,
-    reply_to: Option<String>,
+    /// Headers and body as they are delivered, the first time or again.
+    content: Frame,
     first: Delivery,
     octets: usize,
 }
 
 impl Message {
-    pub(super) fn new(sent: Outgoing<'_>, properties: &Properties<'_>) -> Self {
+    /// A message that goes through an exchange with a routing key.
+    pub(super) fn new(
+        sent: Outgoing<'_>,
+        exchange: &str,
+        key: &str,
+        properties: &Properties<'_>,
+    ) -> Self {
         // It may wait for long, and must not keep the read buffer that it came in.
-        let start = Frame::builder(stomp_proto::Command::Send).body(sent.body.to_vec());
-        let frame = sent
-            .headers
-            .iter()
-            .fold(start, |frame, header| frame.header(&header.name(), &header.value()));
-        let sent = frame.build();
-        let reply_to = properties.reply_to().map(|to| message_reply_to(to).into_owned());
-        let first = delivery(&sent, reply_to.as_deref(), false);
+        let start = Frame::builder(stomp_proto::Command::Send)
+            .header(DESTINATION, &destination(sent.headers, exchange, key))
+            .body(sent.body.to_vec());
+        // Under the original scheme it is a header like any other.
+        let is_property = !properties.headers().any(|header| header.name() == PERSISTENT);
+        let content = sent.headers.iter().fold(start, |frame, header| {
+            let value = match &*header.name() {
+                // The broker has said where it came from, and will say whether for the first time.
+                DESTINATION | REDELIVERED => return frame,
+                PERSISTENT if is_property => match properties.delivery_mode() {
+                    DeliveryMode::Persistent => Cow::Borrowed("true"),
+                    DeliveryMode::Transient => return frame,
+                },
+                REPLY_TO => match properties.reply_to() {
+                    Some(reply_to) => message_reply_to(reply_to),
+                    None => header.value(),
+                },
+                _ => header.value(),
+            };
+            frame.header(&header.name(), &value)
+        });
+        let content = content.build();
+        let first = delivery(&content, false);
         // The headers are there twice, in `first` as well.
         let header_octets: usize =
-            sent.headers().iter().map(|it| it.name().len() + it.value().len() + 2).sum();
-        let octets = sent.body().len() + 2 * header_octets + OVERHEAD;
-        Self { sent, reply_to, first, octets }
+            content.headers().iter().map(|it| it.name().len() + it.value().len() + 2).sum();
+        let octets = content.body().len() + 2 * header_octets + OVERHEAD;
+        Self { content, first, octets }
     }
 
     /// What it counts in a queue.
@@ -48,28 +69,25 @@ impl Message {
 
     /// What a subscriber gets.
     pub(super) fn delivery(&self, redelivered: bool) -> Delivery {
-        if redelivered {
-            return delivery(&self.sent, self.reply_to.as_deref(), true);
-        }
-        self.first.clone()
+        if redelivered { delivery(&self.content, true) } else { self.first.clone() }
     }
 }
 
-/// The destination as it was sent (STOMP 1.2, "MESSAGE"), and every header, in order.
-fn delivery(sent: &Frame, reply_to: Option<&str>, redelivered: bool) -> Delivery {
-    let destination = sent.header(DESTINATION).unwrap_or_default();
-    let mut builder = Delivery::builder(&*destination);
-    if redelivered {
-        // Before what the sender says: the first entry counts.
-        builder = builder.header(REDELIVERED, "true");
+/// The destination of a MESSAGE: by the way that the message took, as RabbitMQ has it.
+fn destination<'a>(sent: Headers<'a>, exchange: &str, key: &str) -> Cow<'a, str> {
+    match sent.get(DESTINATION) {
+        // Under the original scheme that is the way to a queue, which keeps its name.
+        Some(queue) if exchange == "amq.direct" && queue.starts_with("/queue/") => queue,
+        _ => message_destination(exchange, key).into(),
     }
-    for header in sent.headers().iter() {
-        let name = header.name();
-        let value = match reply_to {
-            Some(reply_to) if name == REPLY_TO => Cow::Borrowed(reply_to),
-            _ => header.value(),
-        };
-        builder = builder.header(name, value);
-    }
-    builder.body(sent.body().clone()).build()
+}
+
+fn delivery(content: &Frame, redelivered: bool) -> Delivery {
+    let destination = content.header(DESTINATION).unwrap_or_default();
+    let again = if redelivered { "true" } else { "false" };
+    let start = Delivery::builder(&*destination).header(REDELIVERED, again);
+    // The builder leaves out what the server owns, the destination as well.
+    let headers = content.headers();
+    let built = headers.iter().fold(start, |it, header| it.header(header.name(), header.value()));
+    built.body(content.body().clone()).build()
 }

@@ -44,8 +44,8 @@ pub(super) fn steps(jobs: Vec<Job<'_, Token>>) -> Vec<Step> {
                             Some(Step::Consume { queue, tag, mode })
                         }
                         Action::Publish { exchange, key, properties } => message.map(|sent| {
-                            let message = Arc::new(Message::new(sent, &properties));
-                            Step::Publish { exchange, key, message }
+                            let message = Message::new(sent, &exchange, &key, &properties);
+                            Step::Publish { exchange, key, message: Arc::new(message) }
                         }),
                         Action::Cancel { tag } => Some(Step::Cancel { tag }),
                         Action::Delete { queue } => Some(Step::Delete { queue }),
