@@ -88,23 +88,45 @@ async fn an_exclusive_queue_is_of_one_session() {
 
 #[tokio::test]
 async fn what_the_queues_refuse_is_told_in_their_words() {
-    let broker = start_with(Config::default(), MemoryLimits::default()).await;
-    for (destination, durable, message, explanation) in [
-        ("/exchange/none/k", "true", "not_found", "no exchange 'none'\n"),
-        ("/amq/queue/none", "true", "not_found", "no queue 'none'\n"),
-        ("/queue/a/b", "true", "Invalid destination", "'/a/b' is not a valid queue destination\n"),
+    let broker = start().await;
+    for (destination, header, message, explanation) in [
+        (
+            "/exchange/none/k",
+            ("durable", "true"),
+            "not_found",
+            "NOT_FOUND - no exchange 'none' in vhost '/'",
+        ),
+        (
+            "/amq/queue/none",
+            ("durable", "true"),
+            "not_found",
+            "NOT_FOUND - no queue 'none' in vhost '/'",
+        ),
+        (
+            "/queue/a/b",
+            ("durable", "true"),
+            "Invalid destination",
+            "'/a/b' is not a valid queue destination\n",
+        ),
         (
             "/queue/there",
-            "false",
+            ("durable", "false"),
+            "resource_locked",
+            "RESOURCE_LOCKED - cannot obtain exclusive access to locked queue 'there' in vhost '/'",
+        ),
+        (
+            "/queue/there",
+            ("auto-delete", "true"),
             "precondition_failed",
-            "queue 'there' was declared with other properties\n",
+            "PRECONDITION_FAILED - inequivalent arg 'auto_delete' for queue 'there' in vhost '/': \
+             received 'true' but current is 'false'",
         ),
     ] {
         let mut peer = broker.client().await;
         peer.send("/queue/there", "").await;
         let mut other = broker.client().await;
         let receipt = other.client.next_receipt();
-        let request = SubscribeRequest::new(destination).header("durable", durable);
+        let request = SubscribeRequest::new(destination).header(header.0, header.1);
         other.client.subscribe(&request.receipt(receipt)).unwrap();
         assert_eq!(other.error().await, (message.into(), explanation.into(), true));
     }

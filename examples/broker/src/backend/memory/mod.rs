@@ -5,6 +5,7 @@ mod exchange;
 mod message;
 mod pattern;
 mod queue;
+mod refusal;
 mod step;
 
 use alloc::sync::Arc;

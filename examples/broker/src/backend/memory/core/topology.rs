@@ -8,6 +8,7 @@ use stomp_proto::server::Failure;
 use super::{Core, Mail};
 use crate::backend::Outcome;
 use crate::backend::memory::queue::{Consumer, Queue, QueueId, SessionId};
+use crate::backend::memory::refusal;
 
 impl Core {
     pub(super) fn check_exchange(&self, exchange: &str) -> Result<(), Failure> {
@@ -15,7 +16,7 @@ impl Core {
         if exchange.is_empty() || self.exchanges.exists(exchange) {
             return Ok(());
         }
-        Err(Failure::new("not_found").explanation(format!("no exchange '{exchange}'\n")))
+        Err(refusal::not_found("exchange", exchange))
     }
 
     pub(super) fn bind(
@@ -46,12 +47,19 @@ impl Core {
             }
             return Err(Failure::new("resource_error").explanation("too many queues\n"));
         };
-        check_owner(queue, session)?;
-        if queue.flags == flags {
-            return Ok(());
+        let wants_it_alone = flags.exclusive.unwrap_or(false);
+        if queue.owner != wants_it_alone.then_some(session) {
+            return Err(refusal::locked(name));
         }
-        let explanation = format!("queue '{name}' was declared with other properties\n");
-        Err(Failure::new("precondition_failed").explanation(explanation))
+        let same = |name, wanted: Option<bool>, current: Option<bool>| {
+            let (wanted, current) = (wanted.unwrap_or(false), current.unwrap_or(false));
+            if wanted == current {
+                return Ok(());
+            }
+            Err(refusal::inequivalent(name, &queue.name, wanted, current))
+        };
+        same("durable", flags.durable, queue.flags.durable)?;
+        same("auto_delete", flags.auto_delete, queue.flags.auto_delete)
     }
 
     pub(super) fn declare(
@@ -74,7 +82,7 @@ impl Core {
     pub(super) fn find(&self, session: SessionId, name: &Text) -> Result<QueueId, Failure> {
         let found = self.names.get(name).and_then(|id| Some((id, self.queues.get(id)?)));
         let Some((id, queue)) = found else {
-            return Err(Failure::new("not_found").explanation(format!("no queue '{name}'\n")));
+            return Err(refusal::not_found("queue", name));
         };
         check_owner(queue, session)?;
         Ok(*id)
@@ -147,6 +155,5 @@ fn check_owner(queue: &Queue, session: SessionId) -> Result<(), Failure> {
     if queue.owner.is_none_or(|owner| owner == session) {
         return Ok(());
     }
-    let explanation = format!("queue '{}' is of another session\n", queue.name);
-    Err(Failure::new("resource_locked").explanation(explanation))
+    Err(refusal::locked(&queue.name))
 }

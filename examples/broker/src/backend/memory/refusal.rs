@@ -1,0 +1,26 @@
+//! Why a step is not carried out, in the words of RabbitMQ.
+
+use stomp_proto::server::Failure;
+
+/// There is no such exchange or queue.
+pub(super) fn not_found(what: &str, name: &str) -> Failure {
+    let explanation = format!("NOT_FOUND - no {what} '{name}' in vhost '/'");
+    Failure::new("not_found").explanation(explanation)
+}
+
+/// The queue is of one session, and not of this one; or it is not, and this one wants it to be.
+pub(super) fn locked(queue: &str) -> Failure {
+    let explanation = format!(
+        "RESOURCE_LOCKED - cannot obtain exclusive access to locked queue '{queue}' in vhost '/'"
+    );
+    Failure::new("resource_locked").explanation(explanation)
+}
+
+/// The queue is there with another property.
+pub(super) fn inequivalent(property: &str, queue: &str, wanted: bool, current: bool) -> Failure {
+    let explanation = format!(
+        "PRECONDITION_FAILED - inequivalent arg '{property}' for queue '{queue}' in vhost '/': \
+         received '{wanted}' but current is '{current}'"
+    );
+    Failure::new("precondition_failed").explanation(explanation)
+}
