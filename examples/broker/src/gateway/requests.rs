@@ -105,14 +105,11 @@ impl<C: Channel> Gateway<C> {
         }
     }
 
-    /// What the subscription left open goes back: whoever has unsubscribed is not waited for.
+    /// What the subscription left open stays the client's, to settle while its session lasts.
     fn unsubscribe(&mut self, server: &mut Server<C>, frame: &UnsubscribeFrame, reply: Reply) {
         match self.plan_unsubscribe(frame) {
             Ok(plan) => {
-                let open = tokens(server.release(frame.subscription()));
-                let cancel = Job::Carry { plan, message: None };
-                let give_back = Job::Settle(Outcome::GivenBack, open);
-                self.submit(server, vec![cancel, give_back], reply);
+                self.submit(server, vec![Job::Carry { plan, message: None }], reply);
             }
             Err(error) => self.fail(server, reply, failure(&error)),
         }

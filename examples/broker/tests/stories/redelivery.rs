@@ -57,15 +57,23 @@ async fn a_nack_without_requeue_drops_it() {
 }
 
 #[tokio::test]
-async fn unsubscribing_gives_back_what_is_open() {
+async fn what_was_open_when_it_was_unsubscribed_can_still_be_settled() {
     let broker = start().await;
-    send(&broker, &["1", "2", "3"]).await;
-    let mut peer = receiver(&broker).await;
-    let (first, _, _) = (peer.message().await, peer.message().await, peer.message().await);
-    peer.ack(&first);
+    send(&broker, &["1", "2", "3", "4"]).await;
+    let mut peer = broker.client().await;
+    let three = SubscribeRequest::new("/queue/a").ack(INDIVIDUAL).header("prefetch-count", "3");
+    peer.client.subscribe(&three).unwrap();
+    let (first, second, _) = (peer.message().await, peer.message().await, peer.message().await);
     peer.unsubscribe(UnsubscribeRequest::new(first.subscription().unwrap())).await;
     let mut other = receiver(&broker).await;
-    expect(&mut other, &[("2", true), ("3", true)]).await;
+    expect(&mut other, &[("4", false)]).await;
+
+    peer.ack(&first);
+    peer.nack(&second);
+    peer.quiet().await;
+    expect(&mut other, &[("2", true)]).await;
+    peer.disconnect().await;
+    expect(&mut other, &[("3", true)]).await;
 }
 
 #[tokio::test]
