@@ -5,9 +5,9 @@ use core::time::Duration;
 
 use stomp_proto::server::ServerConfig;
 use stomp_proto::{Server, Session};
-use tokio::select;
 use tokio::task::consume_budget;
 use tokio::time::{Instant, sleep_until};
+use tokio::{join, select};
 
 use crate::backend::Channel;
 use crate::gateway::Gateway;
@@ -42,7 +42,7 @@ pub(crate) async fn serve<C: Channel>(
         if server.wants_shutdown() {
             transport.shut_down();
         }
-        if server.is_finished() {
+        if gateway.has_ended() || server.is_finished() {
             break;
         }
         let deadline = server.poll_timeout();
@@ -66,7 +66,30 @@ pub(crate) async fn serve<C: Channel>(
             () = sleep(deadline) => {}
         }
     }
-    gateway.close().await;
+    // What the client left open is not for it to hold back until it closes its end.
+    join!(gateway.close(), see_off(transport, server));
+}
+
+/// Writes what is left, and waits for the client to close its end, for as long as the session does.
+async fn see_off<T: Send>(mut transport: impl Transport, mut server: Server<Instant, T>) {
+    while !server.is_finished() {
+        consume_budget().await;
+        let deadline = server.poll_timeout();
+        select! {
+            progress = transport.progress(&mut server) => {
+                if progress.is_err() {
+                    server.handle_lost();
+                }
+            }
+            () = sleep(deadline) => {}
+        }
+        server.handle_timeout(Instant::now());
+        // There are no more events, but this is how the session hears of what came.
+        while server.poll_event(Instant::now()).is_some() {}
+        if server.wants_shutdown() {
+            transport.shut_down();
+        }
+    }
 }
 
 /// Until then; for ever, if there is nothing to wait for.

@@ -39,6 +39,7 @@ pub(crate) struct Gateway<C: Channel> {
     /// What the session left open.
     left_open: Vec<C::Token>,
     is_over: bool,
+    has_ended: bool,
 }
 
 impl<C: Channel> Gateway<C> {
@@ -61,6 +62,7 @@ impl<C: Channel> Gateway<C> {
             max_unacknowledged: limits.max_unacknowledged,
             left_open: Vec::new(),
             is_over: false,
+            has_ended: false,
         }
     }
 
@@ -72,6 +74,11 @@ impl<C: Channel> Gateway<C> {
     /// What the backend has to say next; about messages only if there is room for one.
     pub(crate) async fn next_notice(&mut self, has_room: bool) -> Notice<C::Token> {
         self.channel.next_notice(has_room).await
+    }
+
+    /// Whether the session has had its last event.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended
     }
 
     /// Whether it matters to the session what the backend has to say.

@@ -37,6 +37,7 @@ impl<C: Channel> Gateway<C> {
                 info!(session = self.session, %reason, open = open.len(), "closed");
                 self.left_open = tokens(open);
                 self.is_over = true;
+                self.has_ended = true;
             }
         }
     }

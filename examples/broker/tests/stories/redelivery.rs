@@ -4,6 +4,9 @@ use stomp_proto::client::{
     AckMode, AckRequest, Event, SendRequest, SubscribeRequest, UnsubscribeRequest,
 };
 
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
 use crate::support::{Peer, Running, body, is_redelivered, start};
 
 const INDIVIDUAL: AckMode = AckMode::ClientIndividual;
@@ -94,6 +97,38 @@ async fn disconnecting_gives_back_what_is_open_and_so_does_a_lost_connection() {
 
     let mut other = receiver(&broker).await;
     expect(&mut other, &[("2", true), ("3", true)]).await;
+}
+
+#[tokio::test]
+async fn what_is_open_comes_back_though_the_client_keeps_its_socket() {
+    let broker = start().await;
+    send(&broker, &["1", "2", "3"]).await;
+    for (farewell, number) in [
+        ("DISCONNECT\nreceipt:bye\n\n\0", "1"),
+        ("SEND\ndestination:/nowhere/a\nreceipt:bye\n\n\0", "2"),
+        ("nonsense\n\n\0", "3"),
+    ] {
+        let mut stays = TcpStream::connect(broker.tcp).await.unwrap();
+        let frames = "CONNECT\naccept-version:1.2\nhost:h\n\n\0SUBSCRIBE\nid:0\n\
+            destination:/queue/a\nack:client-individual\nprefetch-count:1\n\n\0";
+        stays.write_all(frames.as_bytes()).await.unwrap();
+        let mut answers = Vec::new();
+        while answers.split(|octet| *octet == 0).count() <= 2 {
+            assert_ne!(stays.read_buf(&mut answers).await.unwrap(), 0);
+        }
+        stays.write_all(farewell.as_bytes()).await.unwrap();
+        // It is answered, and the broker's end of the stream is closed.
+        stays.read_to_end(&mut answers).await.unwrap();
+
+        let mut other = broker.client().await;
+        let one = SubscribeRequest::new("/queue/a").ack(INDIVIDUAL).header("prefetch-count", "1");
+        other.client.subscribe(&one).unwrap();
+        let message = other.message().await;
+        assert_eq!((&*body(&message), is_redelivered(&message)), (number, true));
+        other.ack(&message);
+        other.disconnect().await;
+        drop(stays);
+    }
 }
 
 #[tokio::test]
