@@ -20,6 +20,8 @@ async fn its_destination_tells_the_way_it_came() {
         ("/topic/*", "/exchange/amq.topic/t", "/topic/t"),
         ("/exchange/amq.fanout", "/exchange/amq.fanout/k", "/exchange/amq.fanout/k"),
         ("/exchange/amq.direct", "/exchange/amq.direct/", "/exchange/amq.direct"),
+        ("/exchange/amq.headers/a", "/exchange/amq.headers/b", "/exchange/amq.headers/b"),
+        ("/exchange/amq.match", "/exchange/amq.match/k", "/exchange/amq.match/k"),
     ] {
         let mut peer = broker.client().await;
         peer.subscribe(SubscribeRequest::new(subscribed)).await;

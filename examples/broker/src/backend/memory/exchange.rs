@@ -10,7 +10,7 @@ use super::queue::QueueId;
 /// The exchanges that are always there. None is ever declared.
 #[derive(Debug)]
 pub(super) struct Exchanges {
-    all: [(&'static str, Exchange); 3],
+    all: [(&'static str, Exchange); 5],
     bindings: usize,
 }
 
@@ -34,6 +34,9 @@ impl Exchanges {
             ("amq.direct", exchange(Kind::Direct)),
             ("amq.topic", exchange(Kind::Topic)),
             ("amq.fanout", exchange(Kind::Fanout)),
+            // STOMP binds without arguments, and then every message fits.
+            ("amq.headers", exchange(Kind::Fanout)),
+            ("amq.match", exchange(Kind::Fanout)),
         ];
         Self { all, bindings: 0 }
     }
