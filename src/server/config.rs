@@ -1,6 +1,6 @@
 //! How a server session is set up.
 
-use super::Dialect;
+use super::{Dialect, Wording};
 use crate::codec::Limits;
 use crate::{HeartBeatTiming, Version, VersionSet};
 
@@ -24,6 +24,8 @@ pub struct ServerConfig {
     pub limits: Limits,
     /// How early to beat, and how late the client may be.
     pub timing: HeartBeatTiming,
+    /// Other words for what the client did wrong. Default: none.
+    pub wording: Option<Wording>,
 }
 
 impl Default for ServerConfig {
@@ -34,6 +36,7 @@ impl Default for ServerConfig {
             dialect: Dialect::default(),
             limits: Limits::default(),
             timing: HeartBeatTiming::default(),
+            wording: None,
         }
     }
 }

@@ -2,6 +2,7 @@
 //! transactions here.
 
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::event::Settlement;
@@ -17,11 +18,13 @@ use crate::{Command, Frame, Instant, ProtocolError, Version};
 pub(super) struct Fault {
     pub(super) error: ProtocolError,
     pub(super) receipt: Option<Text>,
+    /// The frame, if there are other words for what is wrong with it.
+    pub(super) frame: Option<Box<Frame>>,
 }
 
 impl From<ProtocolError> for Fault {
     fn from(error: ProtocolError) -> Self {
-        Self { error, receipt: None }
+        Self { error, receipt: None, frame: None }
     }
 }
 
@@ -37,8 +40,12 @@ impl<I: Instant, T> Server<I, T> {
                     .headers()
                     .find(name::RECEIPT)
                     .map(|receipt| raw_text(receipt.raw_value()));
-                self.request(version, frame, receipt.as_ref())
-                    .map_err(|error| Fault { error, receipt })
+                let kept = self.wording.map(|_| frame.clone());
+                self.request(version, frame, receipt.as_ref()).map_err(|error| Fault {
+                    error,
+                    receipt,
+                    frame: kept.map(Box::new),
+                })
             }
             (State::AwaitConnect, command) => Err(ProtocolError::NotConnected(command).into()),
             (_, command) => Err(ProtocolError::UnexpectedFrame(command).into()),

@@ -18,6 +18,7 @@ mod state;
 mod subscribing;
 mod subscriptions;
 mod transactions;
+mod wording;
 
 use core::fmt;
 
@@ -31,6 +32,7 @@ pub use event::{AckFrame, ConnectFrame, Event, SendFrame, SubscribeFrame, Unsubs
 pub use ledger::{DeliveryTag, LedgerEntry};
 pub use reply::{Accept, ConnectReply, Failure, Reply};
 pub use subscriptions::SubscriptionId;
+pub use wording::{Complaint, Wording};
 
 use frames::Fault;
 use ledger::Ledger;
@@ -42,7 +44,8 @@ use transactions::Transactions;
 use crate::frame::Text;
 use crate::session::link::Link;
 use crate::{
-    Agreement, CloseReason, Instant, MalformedHeader, Outbox, Session, Version, VersionSet,
+    Agreement, CloseReason, Frame, Instant, MalformedHeader, Outbox, ProtocolError, Session,
+    Version, VersionSet,
 };
 
 /// The server's end of a session.
@@ -82,6 +85,7 @@ pub struct Server<I, T> {
     subscriptions: Subscriptions,
     ledger: Ledger<T>,
     transactions: Transactions,
+    wording: Option<Wording>,
 }
 
 impl<I: Instant, T> Server<I, T> {
@@ -93,7 +97,7 @@ impl<I: Instant, T> Server<I, T> {
         // A server always rejects: what it lets pass it would have to relay.
         let malformed = MalformedHeader::Reject;
         let open_versions = config.open_versions();
-        let ServerConfig { versions, dialect, limits, timing, .. } = config;
+        let ServerConfig { versions, dialect, limits, timing, wording, .. } = config;
         Self {
             versions,
             open_versions,
@@ -103,6 +107,7 @@ impl<I: Instant, T> Server<I, T> {
             subscriptions: Subscriptions::new(),
             ledger: Ledger::new(),
             transactions: Transactions::new(),
+            wording,
         }
     }
 
@@ -139,11 +144,21 @@ impl<I: Instant, T> Server<I, T> {
     }
 
     /// Ends the session for what the client did wrong.
-    fn refuse(&mut self, Fault { error, receipt }: Fault) {
-        if let Some(notice) = Notice::of(&error, self.versions) {
+    fn refuse(&mut self, Fault { error, receipt, frame }: Fault) {
+        if let Some(mut notice) = Notice::of(&error, self.versions) {
+            if let Some(words) = self.words(&error, frame.as_deref()) {
+                let Failure { message, explanation } = words;
+                notice = Notice { message, explanation, ..notice };
+            }
             self.error(receipt.as_ref(), &notice);
         }
         self.link.close(CloseReason::Protocol(error));
+    }
+
+    /// What the embedder says to it.
+    fn words(&mut self, error: &ProtocolError, frame: Option<&Frame>) -> Option<Failure> {
+        let (wording, version) = (self.wording?, self.state.settled());
+        wording.words(Complaint { error, frame, unread: self.link.unread(), version })
     }
 
     /// Ends the session as the client ended its stream.
@@ -151,7 +166,7 @@ impl<I: Instant, T> Server<I, T> {
         match (reason, self.state) {
             (CloseReason::Protocol(error), _) => {
                 let error = self.foreign(&error).unwrap_or(error);
-                self.refuse(Fault { error, receipt: None });
+                self.refuse(error.into());
             }
             (CloseReason::Eof, State::Closing(_)) => self.link.close(CloseReason::Disconnected),
             (reason, _) => self.link.close(reason),

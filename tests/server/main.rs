@@ -29,3 +29,4 @@ mod states;
 mod subscriptions;
 mod transactions;
 mod transcripts;
+mod wording;

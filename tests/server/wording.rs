@@ -1,0 +1,83 @@
+//! A server that tells what the client did wrong in other words.
+
+use stomp_proto::server::{Complaint, Dialect, Failure, ServerConfig, Wording};
+use stomp_proto::{Command, ProtocolError, Version};
+
+use crate::harness::{Broker, NOTHING, V1_0, V1_2, error, error_for, speaking};
+
+/// All that there is to tell, but for what only the server has words for.
+fn words(complaint: Complaint<'_>) -> Option<Failure> {
+    if matches!(complaint.error, ProtocolError::UnexpectedBody(_)) {
+        return None;
+    }
+    let command = complaint.frame.map(|frame| frame.command().as_str());
+    let id = complaint.frame.and_then(|frame| frame.header("id"));
+    let version = complaint.version.map(Version::as_str);
+    let message = format!("{} {} {}", version.unwrap_or("-"), command.unwrap_or("-"), {
+        id.as_deref().unwrap_or("-")
+    });
+    Some(Failure::new(message).explanation(complaint.unread.escape_ascii().to_string()))
+}
+
+fn worded() -> ServerConfig {
+    let mut config = speaking(Dialect::LENIENT);
+    config.wording = Some(Wording::new(words));
+    config
+}
+
+/// ERROR with a body.
+fn explained(receipt: &str, message: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "ERROR\n{receipt}message:{message}\ncontent-type:text/plain\ncontent-length:{length}\n\n{body}\0"
+    )
+}
+
+fn answers(mut broker: Broker, octets: &str) -> Vec<String> {
+    broker.feed(octets);
+    assert!(broker.told().pop().unwrap().starts_with("CLOSED"));
+    broker.written()
+}
+
+#[test]
+fn it_knows_the_error_the_frame_and_the_version() {
+    let subscribe = "SUBSCRIBE\nid:a\ndestination:/q\n\n\0";
+    let again = format!("{subscribe}SUBSCRIBE\nreceipt:r\nid:a\ndestination:/q\n\n\0");
+    let receipt = "receipt-id:r\n";
+    for (version, octets, expected) in [
+        (V1_2, &*again, error_for("r", "1.2 SUBSCRIBE a")),
+        (V1_2, "UNSUBSCRIBE\nid:b\n\n\0", error("1.2 UNSUBSCRIBE b")),
+        (V1_0, "ACK\nreceipt:r\n\n\0", error_for("r", "1.0 ACK -")),
+        // The frame behind has come as well.
+        (
+            V1_2,
+            "COMMIT\nreceipt:r\ntransaction:t\n\n\0SEND\n",
+            explained(receipt, "1.2 COMMIT -", "SEND\\n"),
+        ),
+        // What is no frame is there as it came.
+        (V1_2, "WRONG\nid:x\n\n\0", explained("", "1.2 - -", "WRONG\\nid:x\\n\\n\\x00")),
+    ] {
+        let broker = Broker::connected_with(worded(), version);
+        assert_eq!(answers(broker, octets), [expected], "{octets}");
+    }
+}
+
+#[test]
+fn before_connected_it_knows_no_frame_and_the_versions_are_named_all_the_same() {
+    assert_eq!(answers(Broker::new(worded()), "SEND\ndestination:/q\n\nx\0"), [error("- - -")]);
+
+    assert_eq!(
+        answers(Broker::new(worded()), "CONNECT\naccept-version:3.0\nhost:h\n\n\0"),
+        ["ERROR\nversion:1.0,1.1,1.2\nmessage:- - -\n\n\0"]
+    );
+}
+
+#[test]
+fn where_it_has_none_the_server_has_its_own_and_to_another_protocol_nothing_is_said() {
+    assert_eq!(
+        answers(Broker::new(worded()), "CONNECT\naccept-version:1.2\nhost:h\n\nbody\0"),
+        [error(&format!("body on {}", Command::Connect))]
+    );
+
+    assert_eq!(answers(Broker::new(worded()), "GET / HTTP/1.1\r\n"), NOTHING);
+}
