@@ -19,7 +19,7 @@ use tracing::{debug, info, warn};
 
 use crate::backend::Backend;
 use crate::connection::serve;
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, WORDING};
 use crate::transport::{Tcp, accept};
 
 /// Connections at a time and socket. Those that come when there are so many wait.
@@ -181,6 +181,7 @@ impl<B: Backend> Service<B> {
         stream.set_nodelay(true)?;
         let mut server = ServerConfig::default();
         server.dialect = self.config.dialect;
+        server.wording = (self.config.scheme == Scheme::Current).then_some(WORDING);
         match protocol {
             Protocol::Tcp => {
                 let gateway = self.gateway(&server.limits).await?;

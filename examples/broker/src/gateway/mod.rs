@@ -2,6 +2,7 @@
 //! become jobs.
 
 mod requests;
+mod words;
 
 use alloc::collections::{BTreeMap, VecDeque};
 
@@ -15,6 +16,8 @@ use tracing::{debug, warn};
 
 use crate::backend::{Channel, Notice, Outcome};
 use crate::names;
+
+pub(crate) use words::WORDING;
 
 type Server<C> = stomp_proto::Server<Instant, <C as Channel>::Token>;
 

@@ -18,6 +18,7 @@ mod pressure;
 mod process;
 mod queues;
 mod redelivery;
+mod refusals;
 mod replies;
 mod shutdown;
 mod socket;

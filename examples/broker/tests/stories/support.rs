@@ -254,3 +254,19 @@ pub(crate) fn body(message: &Message) -> String {
 pub(crate) fn is_redelivered(message: &Message) -> bool {
     message.headers().get("redelivered").as_deref() == Some("true")
 }
+
+/// All that is answered until the broker ends the stream, which it is to do behind the last step:
+/// frames, and how many answers are there then.
+pub(crate) async fn talk(broker: &Running, steps: &[(&str, usize)]) -> Vec<String> {
+    let mut stream = TcpStream::connect(broker.tcp).await.unwrap();
+    let mut answers = Vec::new();
+    for (frames, count) in steps {
+        stream.write_all(frames.as_bytes()).await.unwrap();
+        while answers.split(|octet| *octet == 0).count() <= *count {
+            assert_ne!(stream.read_buf(&mut answers).await.unwrap(), 0, "too few answers");
+        }
+    }
+    stream.read_to_end(&mut answers).await.unwrap();
+    let answers = String::from_utf8(answers).unwrap();
+    answers.split_terminator('\0').map(str::to_owned).collect()
+}

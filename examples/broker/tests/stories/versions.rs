@@ -7,11 +7,9 @@ use stomp_broker::backend::MemoryLimits;
 use stomp_proto::client::{AckMode, SubscribeRequest};
 use stomp_proto::server::Dialect;
 use stomp_proto::{ClientConfig, HeartBeat, Version};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::support::{Peer, Running, start, start_with};
+use crate::support::{Peer, start, start_with, talk};
 
 #[tokio::test]
 async fn clients_of_all_versions_share_a_queue() {
@@ -95,20 +93,4 @@ async fn heart_beats_keep_an_idle_connection_and_a_silent_client_is_cut_off() {
     let silent = "CONNECT\naccept-version:1.2\nhost:h\nheart-beat:200,0\n\n\0";
     let answers = timeout(Duration::from_secs(3), talk(&broker, &[(silent, 1)])).await.unwrap();
     assert_eq!(answers.len(), 1, "{answers:?}");
-}
-
-/// All that is answered until the broker ends the stream, which it is to do behind the last step:
-/// frames, and how many answers are there then.
-async fn talk(broker: &Running, steps: &[(&str, usize)]) -> Vec<String> {
-    let mut stream = TcpStream::connect(broker.tcp).await.unwrap();
-    let mut answers = Vec::new();
-    for (frames, count) in steps {
-        stream.write_all(frames.as_bytes()).await.unwrap();
-        while answers.split(|octet| *octet == 0).count() <= *count {
-            assert_ne!(stream.read_buf(&mut answers).await.unwrap(), 0, "too few answers");
-        }
-    }
-    stream.read_to_end(&mut answers).await.unwrap();
-    let answers = String::from_utf8(answers).unwrap();
-    answers.split_terminator('\0').map(str::to_owned).collect()
 }

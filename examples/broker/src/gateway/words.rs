@@ -1,0 +1,108 @@
+//! What the session refuses before anybody is asked, in the words of RabbitMQ.
+
+use stomp_proto::codec::{DecodeError, DecodeErrorKind};
+use stomp_proto::destination::{ConsumerTag, PlanError, Planner, PlannerConfig};
+use stomp_proto::frame::name;
+use stomp_proto::server::{Complaint, Failure, Wording};
+use stomp_proto::{Command, Frame, ProtocolError, Version, VersionSet};
+
+use super::failure;
+
+/// For clients that look at what an ERROR says.
+pub(crate) const WORDING: Wording = Wording::new(words);
+
+fn words(complaint: Complaint<'_>) -> Option<Failure> {
+    let unknown = DecodeErrorKind::UnknownCommand;
+    match complaint.error {
+        ProtocolError::NoCommonVersion(_) => {
+            let explanation = format!("Supported versions are {}\n", VersionSet::ALL);
+            Some(Failure::new("Version mismatch").explanation(explanation))
+        }
+        ProtocolError::NotConnected(_) => Some(not_connected()),
+        ProtocolError::Decode(DecodeError { kind, .. }) if *kind == unknown => {
+            Some(match complaint.version {
+                Some(_) => bad_command(&first_word(complaint.unread)),
+                None => not_connected(),
+            })
+        }
+        // A second CONNECT is what RabbitMQ has no words for.
+        ProtocolError::UnexpectedFrame(Command::Connect | Command::Stomp) => None,
+        ProtocolError::UnexpectedFrame(command) => Some(bad_command(command.as_str())),
+        ProtocolError::InvalidHeader { command: Command::Connect | Command::Stomp, .. } => {
+            Some(Failure::new("Processing error").explanation("Processing error"))
+        }
+        error => about(error, complaint.frame?, complaint.version),
+    }
+}
+
+/// What is wrong with a frame.
+fn about(error: &ProtocolError, frame: &Frame, version: Option<Version>) -> Option<Failure> {
+    let command = frame.command();
+    match (error, command) {
+        (ProtocolError::UnknownTransaction, _) => {
+            let transaction = frame.header(name::TRANSACTION).unwrap_or_default();
+            let explanation = format!("Invalid transaction identifier: \"{transaction}\"\n");
+            Some(Failure::new("Bad transaction").explanation(explanation))
+        }
+        (
+            ProtocolError::MissingHeader { name, .. },
+            Command::Begin | Command::Commit | Command::Abort,
+        ) => {
+            let explanation = format!("\"{command}\" must include a '{name}' header\n");
+            Some(Failure::new(format!("Missing {name}")).explanation(explanation))
+        }
+        (ProtocolError::MissingHeader { name, .. }, Command::Ack | Command::Nack) => {
+            let explanation = format!("\"{command}\" must include the \"{name}\" header\n");
+            Some(Failure::new("Missing header").explanation(explanation))
+        }
+        (ProtocolError::UnknownDelivery, _) => {
+            let name = if version == Some(Version::V1_2) { name::ID } else { name::MESSAGE_ID };
+            let explanation = format!("\"{command}\" must include a valid \"{name}\" header\n");
+            Some(Failure::new("Invalid header").explanation(explanation))
+        }
+        (ProtocolError::DuplicateSubscription, _) => {
+            let destination = frame.header(name::DESTINATION).unwrap_or_default();
+            let tag = match frame.header(name::ID) {
+                Some(id) => ConsumerTag::of_id(&id),
+                None => ConsumerTag::of_destination(&destination),
+            };
+            Some(failure(&PlanError::Duplicate(tag)))
+        }
+        (
+            ProtocolError::MissingHeader { .. }
+            | ProtocolError::InvalidHeader { .. }
+            | ProtocolError::UnknownSubscription,
+            _,
+        ) => planned(frame),
+        _ => None,
+    }
+}
+
+/// What a planner that knows of nothing has against a frame that names a destination.
+fn planned(frame: &Frame) -> Option<Failure> {
+    let mut planner = Planner::new(PlannerConfig::default());
+    let headers = frame.headers();
+    let refused = match frame.command() {
+        Command::Send => planner.send(headers, |_| String::new()).err(),
+        Command::Subscribe => planner.subscribe(headers, |_| String::new()).err(),
+        Command::Unsubscribe => planner.unsubscribe(headers).err(),
+        _ => None,
+    };
+    refused.as_ref().map(failure)
+}
+
+fn not_connected() -> Failure {
+    Failure::new("Illegal command").explanation("You must log in using CONNECT first")
+}
+
+fn bad_command(command: &str) -> Failure {
+    let explanation = format!("Could not interpret command \"{command}\"\n");
+    Failure::new("Bad command").explanation(explanation)
+}
+
+/// What stands where a command is to be, as far as it looks like one.
+fn first_word(octets: &[u8]) -> String {
+    const LONGEST: usize = 32;
+    let word = octets.iter().take(LONGEST).take_while(|octet| octet.is_ascii_alphabetic());
+    word.map(|octet| char::from(*octet)).collect()
+}
