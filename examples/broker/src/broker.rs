@@ -38,13 +38,13 @@ pub struct Config {
     pub dialect: Dialect,
     /// What destinations mean.
     pub scheme: Scheme,
-    /// What the broker sends, and wants of a client that can. Default: a beat every 10 s.
+    /// The fastest heart-beats that a client gets and that are asked of it. Default: one a second.
     pub heart_beat: HeartBeat,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        let heart_beat = HeartBeat { can_send: 10_000, wants: 10_000 };
+        let heart_beat = HeartBeat { can_send: 1000, wants: 1000 };
         Self { dialect: Dialect::default(), scheme: Scheme::default(), heart_beat }
     }
 }

@@ -1,6 +1,7 @@
 //! What stands between a session and the backend: notices become answers, and, in `requests`, events
 //! become jobs.
 
+mod heart_beat;
 mod requests;
 mod words;
 

@@ -9,7 +9,7 @@ use stomp_proto::server::{
 };
 use tracing::{info, warn};
 
-use super::{Gateway, Server, confirm, failure};
+use super::{Gateway, Server, confirm, failure, heart_beat};
 use crate::backend::{Channel, Job, Login, Outcome, Outgoing, Submitted};
 use crate::names;
 
@@ -45,6 +45,7 @@ impl<C: Channel> Gateway<C> {
     /// Whoever the backend lets in is let in, to the one virtual host there is.
     fn log_in(&mut self, server: &mut Server<C>, frame: &ConnectFrame, reply: ConnectReply) {
         info!(session = self.session, version = %frame.version(), "connecting");
+        self.heart_beat = heart_beat::answer(frame.heart_beat(), self.heart_beat);
         let headers = frame.headers();
         let login = headers.get(name::LOGIN).map(|login| Login {
             name: login.into_owned(),

@@ -94,3 +94,17 @@ async fn heart_beats_keep_an_idle_connection_and_a_silent_client_is_cut_off() {
     let answers = timeout(Duration::from_secs(3), talk(&broker, &[(silent, 1)])).await.unwrap();
     assert_eq!(answers.len(), 1, "{answers:?}");
 }
+
+#[tokio::test]
+async fn a_client_is_answered_the_heart_beats_that_it_asks_for() {
+    let broker = start().await;
+    for (asked, answered) in [
+        ("heart-beat:4000,6000\n", "heart-beat:6000,4000"),
+        ("heart-beat:100,0\n", "heart-beat:0,1000"),
+        ("", "heart-beat:0,0"),
+    ] {
+        let frames = format!("CONNECT\naccept-version:1.2\nhost:h\n{asked}\n\0DISCONNECT\n\n\0");
+        let answers = talk(&broker, &[(&frames, 1)]).await;
+        assert!(answers[0].lines().any(|line| line == answered), "{answers:?}");
+    }
+}
