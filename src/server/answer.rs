@@ -108,9 +108,8 @@ impl<I: Instant, T> Server<I, T> {
         if self.link.is_closed() {
             return Err(UsageError::Closed);
         }
-        let Failure { message, explanation } = failure.clone();
         let receipt = reply.into().and_then(|reply| reply.receipt);
-        self.error(receipt.as_ref(), &Notice { message, explanation, versions: None });
+        self.error(receipt.as_ref(), &Notice::default().worded(failure.clone()));
         self.link.close(CloseReason::Failed);
         Ok(())
     }
@@ -143,6 +142,10 @@ impl<I: Instant, T> Server<I, T> {
                 head.line(name::VERSION, |out| notice::put_versions(versions, out));
             }
             head.header(name::MESSAGE.as_bytes(), message.as_bytes())?;
+            for (name, value) in &notice.headers {
+                // What cannot be written is not worth the rest.
+                let _: Result<(), EncodeError> = head.header(name.as_bytes(), value.as_bytes());
+            }
             if !notice.explanation.is_empty() {
                 head.raw_header(name::CONTENT_TYPE, b"text/plain");
                 head.decimal(name::CONTENT_LENGTH, notice.explanation.len() as u64);

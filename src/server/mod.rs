@@ -147,8 +147,7 @@ impl<I: Instant, T> Server<I, T> {
     fn refuse(&mut self, Fault { error, receipt, frame }: Fault) {
         if let Some(mut notice) = Notice::of(&error, self.versions) {
             if let Some(words) = self.words(&error, frame.as_deref()) {
-                let Failure { message, explanation } = words;
-                notice = Notice { message, explanation, ..notice };
+                notice = notice.worded(words);
             }
             self.error(receipt.as_ref(), &notice);
         }

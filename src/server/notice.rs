@@ -2,9 +2,11 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use bytes::{BufMut, BytesMut};
 
+use super::Failure;
 use crate::codec::DecodeErrorKind;
 use crate::frame::name;
 use crate::frame::value::BLANKS;
@@ -18,9 +20,20 @@ pub(super) struct Notice {
     pub(super) explanation: String,
     /// The versions that the server speaks, where that is what it is about.
     pub(super) versions: Option<VersionSet>,
+    /// More headers, `version` among them only if it is not about that.
+    pub(super) headers: Vec<(String, String)>,
 }
 
 impl Notice {
+    /// The same, in the words of the embedder.
+    pub(super) fn worded(self, words: Failure) -> Self {
+        let Failure { message, explanation, mut headers } = words;
+        if self.versions.is_some() {
+            headers.retain(|(name, _)| name != name::VERSION);
+        }
+        Self { message, explanation, headers, versions: self.versions }
+    }
+
     /// `None`: the client speaks another protocol and would not understand it.
     pub(super) fn of(error: &ProtocolError, ours: VersionSet) -> Option<Self> {
         let message = match error {
@@ -30,7 +43,7 @@ impl Notice {
                 return Some(Self {
                     message: "invalid subscription".into(),
                     explanation: "id header required".into(),
-                    versions: None,
+                    ..Self::default()
                 });
             }
             ProtocolError::Decode(error) => decode_message(error.kind).into(),
@@ -62,6 +75,7 @@ impl Notice {
             message: "unsupported version".into(),
             explanation: format!("Supported versions are {list}\n"),
             versions: Some(ours),
+            ..Self::default()
         }
     }
 }

@@ -6,7 +6,7 @@ use core::fmt;
 
 use super::SubscriptionId;
 use crate::HeartBeat;
-use crate::frame::Text;
+use crate::frame::{Text, name};
 
 /// The answer that a request is owed: RECEIPT through [`confirm`](super::Server::confirm), or ERROR
 /// through [`fail`](super::Server::fail), never both.
@@ -116,6 +116,7 @@ impl fmt::Debug for Accept {
 pub struct Failure {
     pub(super) message: String,
     pub(super) explanation: String,
+    pub(super) headers: Vec<(String, String)>,
 }
 
 impl Failure {
@@ -123,12 +124,24 @@ impl Failure {
     ///
     /// Never put a credential into it.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), explanation: String::new() }
+        Self { message: message.into(), explanation: String::new(), headers: Vec::new() }
     }
 
     /// Adds a plain text body.
     pub fn explanation(mut self, explanation: impl Into<String>) -> Self {
         self.explanation = explanation.into();
+        self
+    }
+
+    /// Adds a header. Left out are those that the server writes, `receipt-id`, `message`,
+    /// `content-type` and `content-length`, and in the end what the version of the session cannot
+    /// carry; `version` counts where the server has nothing to say of it.
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        let name = name.into();
+        let owned = [name::RECEIPT_ID, name::MESSAGE, name::CONTENT_TYPE, name::CONTENT_LENGTH];
+        if !owned.contains(&&*name) {
+            self.headers.push((name, value.into()));
+        }
         self
     }
 }

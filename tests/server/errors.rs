@@ -227,3 +227,28 @@ fn usage_errors_leave_the_session_as_it_was() {
     broker.server.fail(None::<Reply>, &Failure::new("x")).unwrap();
     assert_eq!(refused(broker.try_deliver(0, &plain, 8), 8), UsageError::Closed);
 }
+
+/// requirements ER-003, H-014
+#[test]
+fn headers_of_the_application() {
+    let failure = Failure::new("gone")
+        .header("subscription", "a:b")
+        .header("message", "no")
+        .header("receipt-id", "no")
+        .header("content-length", "7")
+        .header("content-type", "no")
+        .header("version", "1.2")
+        .header("", "no name")
+        .header("lines", "a\nb")
+        .explanation("why");
+    let text = "content-type:text/plain\ncontent-length:3\n\nwhy\0";
+    for (version, headers) in [
+        (V1_0, "subscription:a:b\nversion:1.2\n"),
+        (V1_1, "subscription:a\\cb\nversion:1.2\nlines:a\\nb\n"),
+        (V1_2, "subscription:a\\cb\nversion:1.2\nlines:a\\nb\n"),
+    ] {
+        let mut broker = Broker::connected(version);
+        broker.server.fail(None::<Reply>, &failure).unwrap();
+        assert_eq!(broker.written(), [format!("ERROR\nmessage:gone\n{headers}{text}")]);
+    }
+}

@@ -16,7 +16,10 @@ fn words(complaint: Complaint<'_>) -> Option<Failure> {
     let message = format!("{} {} {}", version.unwrap_or("-"), command.unwrap_or("-"), {
         id.as_deref().unwrap_or("-")
     });
-    Some(Failure::new(message).explanation(complaint.unread.escape_ascii().to_string()))
+    let words = Failure::new(message).explanation(complaint.unread.escape_ascii().to_string());
+    // About versions the server has something to say itself.
+    let is_version = matches!(complaint.error, ProtocolError::NoCommonVersion(_));
+    Some(if is_version { words.header("version", "none").header("more", "x") } else { words })
 }
 
 fn worded() -> ServerConfig {
@@ -68,7 +71,7 @@ fn before_connected_it_knows_no_frame_and_the_versions_are_named_all_the_same() 
 
     assert_eq!(
         answers(Broker::new(worded()), "CONNECT\naccept-version:3.0\nhost:h\n\n\0"),
-        ["ERROR\nversion:1.0,1.1,1.2\nmessage:- - -\n\n\0"]
+        ["ERROR\nversion:1.0,1.1,1.2\nmessage:- - -\nmore:x\n\n\0"]
     );
 }
 
