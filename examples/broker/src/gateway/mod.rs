@@ -10,6 +10,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 use bytes::Buf;
 use stomp_proto::codec::Limits;
 use stomp_proto::destination::{ConsumerTag, PlanError, Planner, PlannerConfig};
+use stomp_proto::frame::name::SUBSCRIPTION;
 use stomp_proto::server::{ConnectReply, Delivery, Failure, Reply, SubscriptionId};
 use stomp_proto::{HeartBeat, Refused, Session, UsageError};
 use tokio::time::Instant;
@@ -106,7 +107,7 @@ impl<C: Channel> Gateway<C> {
         // The oldest request under way is the first that will not be answered any more.
         let reply = self.owed.pop_front();
         if let Some((last_reply, failure)) = self.last.take() {
-            self.end(server, reply.or(last_reply), &failure);
+            self.end(server, reply.or(last_reply), failure);
         }
     }
 
@@ -122,7 +123,7 @@ impl<C: Channel> Gateway<C> {
             },
             Notice::Failed(failure) => {
                 let reply = self.owed.pop_front();
-                self.end(server, reply, &failure);
+                self.end(server, reply, failure);
             }
             Notice::Message { consumer, delivery, token } => {
                 self.deliver(server, &consumer, &delivery, token);
@@ -173,22 +174,22 @@ impl<C: Channel> Gateway<C> {
         if self.owed.is_empty()
             && let Some((reply, failure)) = self.last.take()
         {
-            self.end(server, reply, &failure);
+            self.end(server, reply, failure);
         }
     }
 
     /// Ends the session, when the requests before that are under way were answered.
     fn fail(&mut self, server: &mut Server<C>, reply: impl Into<Option<Reply>>, failure: Failure) {
         if self.owed.is_empty() {
-            self.end(server, reply.into(), &failure);
+            self.end(server, reply.into(), failure);
         } else if self.last.is_none() {
             self.last = Some((reply.into(), failure));
         }
     }
 
-    fn end(&mut self, server: &mut Server<C>, reply: Option<Reply>, failure: &Failure) {
+    fn end(&mut self, server: &mut Server<C>, reply: Option<Reply>, failure: Failure) {
         // A session that has ended in the meantime needs no reason to.
-        let _ = server.fail(reply, failure);
+        let _ = server.fail(reply, &words::signed(failure));
         self.is_over = true;
     }
 }
@@ -200,5 +201,13 @@ fn confirm<T>(server: &mut stomp_proto::Server<Instant, T>, reply: Reply) {
 
 /// The planner's refusals, in the words of RabbitMQ.
 fn failure(error: &PlanError) -> Failure {
-    Failure::new(error.message()).explanation(error.body())
+    let failure = Failure::new(error.message()).explanation(error.body());
+    match error {
+        // Behind the letter is the id or, without one, the destination.
+        PlanError::Cancelled(tag) => match tag.as_str().split_once('_') {
+            Some((_, subscription)) => failure.header(SUBSCRIPTION, subscription),
+            None => failure,
+        },
+        _ => failure,
+    }
 }

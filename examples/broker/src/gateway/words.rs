@@ -9,7 +9,12 @@ use stomp_proto::{Command, Frame, ProtocolError, Version, VersionSet};
 use super::failure;
 
 /// For clients that look at what an ERROR says.
-pub(crate) const WORDING: Wording = Wording::new(words);
+pub(crate) const WORDING: Wording = Wording::new(|complaint| words(complaint).map(signed));
+
+/// Every ERROR says which versions there are.
+pub(super) fn signed(failure: Failure) -> Failure {
+    failure.header(name::VERSION, VersionSet::ALL.to_string())
+}
 
 fn words(complaint: Complaint<'_>) -> Option<Failure> {
     let unknown = DecodeErrorKind::UnknownCommand;

@@ -2,6 +2,8 @@
 
 use stomp_broker::Config;
 use stomp_broker::backend::MemoryLimits;
+use stomp_proto::CloseReason;
+use stomp_proto::client::{Event, SubscribeRequest, UnsubscribeRequest};
 use stomp_proto::destination::Scheme;
 
 use crate::support::{start, start_with, talk};
@@ -131,6 +133,30 @@ async fn a_client_that_does_not_get_in() {
         let broker = start().await;
         let answers = talk(&broker, &[(&format!("{frame}\n\n\0"), 1)]).await;
         assert_eq!(parts(&answers[0]), (message.into(), body.into()), "{frame}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_says_which_versions_there_are_and_which_subscription_it_is_about() {
+    let broker = start().await;
+    let durable = || {
+        let request = SubscribeRequest::new("/topic/a").id("mine").header("durable", "true");
+        request.header("auto-delete", "false")
+    };
+    let (mut one, mut other) = (broker.client().await, broker.client().await);
+    one.subscribe(durable()).await;
+    let subscription = other.subscribe(durable()).await;
+    // The queue is deleted under the consumer of the other one.
+    other.unsubscribe(UnsubscribeRequest::new(subscription).header("durable", "true")).await;
+    let Event::Closed(CloseReason::Error { frame, .. }) = one.event().await else { panic!() };
+    let header = |name| frame.header(name).unwrap_or_default().into_owned();
+    assert_eq!(header("message"), "Server cancelled subscription");
+    assert_eq!((header("subscription"), header("version")), ("mine".into(), "1.0,1.1,1.2".into()));
+
+    let connect = "CONNECT\n\n\0";
+    for frame in ["SEND\n\n\0", "WRONG\n\n\0", "SEND\ndestination:/nowhere/a\n\n\0"] {
+        let answers = talk(&broker, &[(&format!("{connect}{frame}"), 2)]).await;
+        assert_eq!(answers[1].matches("\nversion:1.0,1.1,1.2\n").count(), 1, "{answers:?}");
     }
 }
 
