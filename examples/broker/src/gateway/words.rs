@@ -4,7 +4,7 @@ use stomp_proto::codec::{DecodeError, DecodeErrorKind};
 use stomp_proto::destination::{ConsumerTag, PlanError, Planner, PlannerConfig};
 use stomp_proto::frame::name;
 use stomp_proto::server::{Complaint, Failure, Wording};
-use stomp_proto::{Command, Frame, ProtocolError, Version, VersionSet};
+use stomp_proto::{Bound, Command, Frame, Limit, ProtocolError, Version, VersionSet};
 
 use super::failure;
 
@@ -48,6 +48,9 @@ fn about(error: &ProtocolError, frame: &Frame, version: Option<Version>) -> Opti
             let transaction = frame.header(name::TRANSACTION).unwrap_or_default();
             let explanation = format!("Invalid transaction identifier: \"{transaction}\"\n");
             Some(Failure::new("Bad transaction").explanation(explanation))
+        }
+        (ProtocolError::LimitExceeded(Limit { what: Bound::Transactions, .. }), _) => {
+            Some(Failure::new("Transaction limit exceeded").explanation(error.to_string()))
         }
         (
             ProtocolError::MissingHeader { name, .. },

@@ -119,6 +119,14 @@ async fn a_frame_about_what_is_not_there_or_is_there_already() {
 }
 
 #[tokio::test]
+async fn one_transaction_too_many() {
+    let begin = |number| format!("BEGIN\ntransaction:{number}\n\n\0");
+    let begins: String = (0..17).map(begin).collect();
+    let expected = ("Transaction limit exceeded".into(), "more than 16 open transactions".into());
+    assert_eq!(refusal("1.2", &begins).await, expected);
+}
+
+#[tokio::test]
 async fn a_client_that_does_not_get_in() {
     for (frame, message, body) in [
         (
