@@ -126,10 +126,10 @@ async fn what_other_clients_of_rabbitmq_put_into_a_header_table_is_told_as_text(
 #[ignore = "needs a RabbitMQ"]
 async fn what_rabbitmq_refuses_is_told_in_its_words() {
     let broker = start().await;
-    let none = "NOT_FOUND - no exchange 'none' in vhost '/'\n";
+    let none = "NOT_FOUND - no exchange 'none' in vhost '/'";
     for (destination, message, explanation) in [
         ("/exchange/none/k", "not_found", none),
-        ("/amq/queue/none", "not_found", "NOT_FOUND - no queue 'none' in vhost '/'\n"),
+        ("/amq/queue/none", "not_found", "NOT_FOUND - no queue 'none' in vhost '/'"),
     ] {
         let mut peer = broker.client().await;
         let receipt = peer.client.next_receipt();

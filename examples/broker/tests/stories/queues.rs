@@ -112,7 +112,9 @@ async fn what_the_queues_refuse_is_told_in_their_words() {
             "/queue/there",
             ("durable", "false"),
             "resource_locked",
-            "RESOURCE_LOCKED - cannot obtain exclusive access to locked queue 'there' in vhost '/'",
+            "RESOURCE_LOCKED - cannot obtain exclusive access to locked queue 'there' in vhost '/'. \
+             It could be originally declared on another connection or the exclusive property value \
+             does not match that of the original declaration.",
         ),
         (
             "/queue/there",

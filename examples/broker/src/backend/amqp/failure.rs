@@ -16,8 +16,8 @@ pub(super) fn failure(error: &Error) -> Failure {
     let ErrorKind::ProtocolError(error) = error.kind() else { return gone() };
     let text = error.get_message().as_str();
     match text.split_once(" - ") {
-        Some((name, _)) => Failure::new(name.to_ascii_lowercase()).explanation(format!("{text}\n")),
-        None => Failure::new("broker error").explanation(format!("{text}\n")),
+        Some((name, _)) => Failure::new(name.to_ascii_lowercase()).explanation(text),
+        None => Failure::new("broker error").explanation(text),
     }
 }
 

@@ -99,7 +99,9 @@ fn headers(mut builder: DeliveryBuilder, properties: &BasicProperties) -> Delive
     if let Some(timestamp) = properties.timestamp() {
         builder = builder.header(TIMESTAMP, timestamp.to_string());
     }
-    for (name, value) in properties.headers().iter().flatten() {
+    // Whether it comes again is ours to say.
+    let table = properties.headers().iter().flatten();
+    for (name, value) in table.filter(|(name, _)| name.as_str() != REDELIVERED) {
         if let Some(value) = text(value) {
             builder = builder.header(name.as_str(), value);
         }

@@ -11,7 +11,9 @@ pub(super) fn not_found(what: &str, name: &str) -> Failure {
 /// The queue is of one session, and not of this one; or it is not, and this one wants it to be.
 pub(super) fn locked(queue: &str) -> Failure {
     let explanation = format!(
-        "RESOURCE_LOCKED - cannot obtain exclusive access to locked queue '{queue}' in vhost '/'"
+        "RESOURCE_LOCKED - cannot obtain exclusive access to locked queue '{queue}' in vhost '/'. It could \
+         be originally declared on another connection or the exclusive property value does not match \
+         that of the original declaration."
     );
     Failure::new("resource_locked").explanation(explanation)
 }
