@@ -218,7 +218,7 @@ fn end(pair: &mut Pair) {
 /// A pair, and all that happens to it.
 pub(crate) type Chaos = (Setup, Vec<Whim>);
 
-pub(crate) fn chaos() -> impl Strategy<Value = Chaos> {
+fn chaos() -> impl Strategy<Value = Chaos> {
     (setups(), whims())
 }
 

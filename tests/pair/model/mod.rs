@@ -4,7 +4,7 @@ mod answering;
 mod asking;
 mod books;
 pub(crate) mod chaos;
-mod operations;
+pub(crate) mod operations;
 mod player;
 mod silence;
 mod texts;
@@ -23,7 +23,7 @@ fn cases(cases: u32) -> ProptestConfig {
 /// A pair, and what happens to it.
 pub(crate) type Game = ((Setup, Answers), Vec<Operation>);
 
-pub(crate) fn games() -> impl Strategy<Value = Game> {
+fn games() -> impl Strategy<Value = Game> {
     (setups(), operations())
 }
 

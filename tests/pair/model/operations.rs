@@ -64,8 +64,8 @@ pub(crate) enum Operation {
 }
 
 /// Names of subscriptions that the client chooses; a name always has the same mode.
-pub(super) const NAMES: [&str; 3] = ["a:\\", "b", ""];
-pub(super) const MODES: [AckMode; 3] = [AckMode::Client, AckMode::ClientIndividual, AckMode::Auto];
+pub(crate) const NAMES: [&str; 3] = ["a:\\", "b", ""];
+pub(crate) const MODES: [AckMode; 3] = [AckMode::Client, AckMode::ClientIndividual, AckMode::Auto];
 /// Ids that the broker chooses.
 pub(super) const MESSAGE_IDS: [&str; 2] = ["m:1\\", ""];
 pub(super) const ACK_IDS: [&str; 2] = ["t:1\\", "m:1\\"];
@@ -120,7 +120,7 @@ pub(super) fn operations() -> impl Strategy<Value = Vec<Operation>> {
 }
 
 /// Two subscriptions that messages can be delivered to.
-fn prologue() -> [Operation; 6] {
+pub(crate) fn prologue() -> [Operation; 6] {
     let subscribe = |name, mode| {
         let (name, receipt, daring) = (Some(name), false, false);
         Operation::Subscribe { name, mode, receipt, daring }
