@@ -4,7 +4,7 @@
 
 mod codec;
 #[path = "../../benches/corpus/mod.rs"]
-#[expect(dead_code, reason = "of what the benches measure, one message is counted")]
+#[expect(dead_code, reason = "a frame that the benches encode is built there")]
 mod corpus;
 mod counting;
 mod sessions;

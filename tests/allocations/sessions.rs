@@ -5,10 +5,10 @@ use core::time::Duration;
 use bytes::Buf;
 use stomp_proto::client::SubscribeRequest;
 use stomp_proto::frame::AckMode;
-use stomp_proto::server::{Accept, Event, ServerConfig};
+use stomp_proto::server::{Accept, Delivery, Event, ServerConfig};
 use stomp_proto::{Client, ClientConfig, HeartBeat, Server, Session, client};
 
-use super::corpus::SMALL as MESSAGE;
+use super::corpus::{SEND, SMALL as MESSAGE};
 use super::counting::{Count, counted, held};
 
 const BEATS: HeartBeat = HeartBeat { can_send: 10_000, wants: 10_000 };
@@ -36,6 +36,62 @@ fn a_client_does_not_allocate_for_a_message() {
     run();
     assert_eq!(counted(run), Count::NONE);
     assert_eq!(messages, 128);
+}
+
+#[test]
+fn a_server_does_not_allocate_for_a_send_that_is_confirmed_before_the_next_read() {
+    let stream = SEND.repeat(64);
+    let mut server = server();
+    let mut sent = 0;
+    let mut run = || {
+        for octets in stream.chunks(1448) {
+            server.receive(octets);
+            while let Some(event) = server.poll_event(Duration::from_secs(3)) {
+                let Event::Send { frame, reply } = event else { panic!("{event:?}") };
+                assert_eq!(frame.body().len(), 64);
+                server.confirm(reply).unwrap();
+                sent += 1;
+            }
+            let receipts = server.outbox().remaining();
+            server.outbox().advance(receipts);
+        }
+    };
+    run();
+    assert_eq!(counted(run), Count::NONE);
+    assert_eq!(sent, 128);
+}
+
+#[test]
+fn a_relay_allocates_for_what_the_application_keeps_only() {
+    const FRAMES: usize = 1000;
+    let now = Duration::from_secs(3);
+    let (mut from, mut to) = (server(), server());
+    to.receive(b"SUBSCRIBE\nid:2\ndestination:/queue/b\n\n\0");
+    let Some(Event::Subscribe { frame, reply }) = to.poll_event(now) else {
+        panic!("no SUBSCRIBE")
+    };
+    let subscription = frame.subscription();
+    to.confirm(reply).unwrap();
+    let mut kept = 0;
+    let mut relay = || {
+        from.receive(SEND);
+        let Some(Event::Send { frame, reply }) = from.poll_event(now) else { panic!("no SEND") };
+        let mut delivery = None;
+        let made = counted(|| delivery = Some(Delivery::relay(&frame).build()));
+        kept += made.allocations;
+        to.deliver(subscription, &delivery.unwrap(), 0).unwrap();
+        from.confirm(reply).unwrap();
+        for session in [&mut from, &mut to] {
+            let len = session.outbox().remaining();
+            assert!(len > 0);
+            session.outbox().advance(len);
+        }
+    };
+    relay();
+    let count = counted(|| (0..FRAMES).for_each(|_| relay()));
+    assert_eq!(count.held, 0);
+    assert_eq!(count.allocations, kept / (FRAMES + 1) * FRAMES, "its deliveries, and nothing else");
+    assert!(kept <= 3 * (FRAMES + 1), "{kept}");
 }
 
 /// field case B77
