@@ -32,14 +32,12 @@ LARGE_FRAMES = 8
 
 def main():
     options = arguments()
-    os.chdir(pathlib.Path(__file__).parent.parent)
+    go_home()
     unknown = set(options.jobs) - set(jobs())
     if unknown:
         sys.exit(f"no such job: {', '.join(sorted(unknown))}")
-    if not shutil.which("valgrind"):
-        sys.exit("valgrind is not installed: instructions cannot be counted")
     baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
-    binary = build()
+    binary = build("instructions")
     counts = {}
     for job in jobs():
         if not options.jobs or job in options.jobs:
@@ -62,9 +60,16 @@ def arguments():
     return parser.parse_args()
 
 
-def build():
-    """Builds the bench and returns the path of its binary."""
-    command = ["cargo", "bench", "--locked", "--bench", "instructions", "--no-run"]
+def go_home():
+    """To the root of the crate, on a machine that can count."""
+    os.chdir(pathlib.Path(__file__).parent.parent)
+    if not shutil.which("valgrind"):
+        sys.exit("valgrind is not installed: instructions cannot be counted")
+
+
+def build(bench):
+    """Builds a bench and returns the path of its binary."""
+    command = ["cargo", "bench", "--locked", "--bench", bench, "--no-run"]
     command.append("--message-format=json")
     built = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     messages = (json.loads(line) for line in built.splitlines())

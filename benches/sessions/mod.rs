@@ -7,7 +7,7 @@ use stomp_proto::client::SubscribeRequest;
 use stomp_proto::codec::Limits;
 use stomp_proto::frame::AckMode;
 use stomp_proto::server::{Accept, Delivery, Event, Server, ServerConfig, SubscriptionId};
-use stomp_proto::{Client, ClientConfig, HeartBeat, Session, client};
+use stomp_proto::{Client, ClientConfig, HeartBeat, Session, Version, client};
 
 pub(crate) type Broker = Server<Duration, u64>;
 
@@ -15,12 +15,18 @@ const BEATS: HeartBeat = HeartBeat { can_send: 10_000, wants: 10_000 };
 
 /// A connected server session with one subscription, whose output was written.
 pub(crate) fn subscribed(mode: AckMode) -> (Broker, SubscriptionId) {
+    subscribed_in(Version::V1_2, mode)
+}
+
+/// The same in some version.
+pub(crate) fn subscribed_in(version: Version, mode: AckMode) -> (Broker, SubscriptionId) {
     let mut limits = Limits::default();
     limits.max_unacknowledged = 1 << 20;
     let mut config = ServerConfig::default();
     config.limits = limits;
     let mut server = Server::new(config, Duration::ZERO);
-    server.receive(b"CONNECT\naccept-version:1.2\nhost:h\nheart-beat:10000,10000\n\n\0");
+    let connect = "host:h\nheart-beat:10000,10000\n\n\0";
+    server.receive(format!("CONNECT\naccept-version:{version}\n{connect}").as_bytes());
     let Some(Event::Connect { reply, .. }) = server.poll_event(Duration::ZERO) else {
         panic!("no CONNECT");
     };
