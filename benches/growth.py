@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Shows what grows with the size of a job of benches/growth.rs, and what does not.
 
-Usage: benches/growth.py [JOB-PREFIX ...]     (all jobs, about 15 minutes)
+Usage: benches/growth.py [JOB-PREFIX ...]     (all jobs, about 5 minutes)
 
 For each size: nanoseconds (the fastest of some rounds) and instructions (callgrind runs a job with
 N and with 2N; the difference over N) for a unit of cost, and the octets held for a unit of size.

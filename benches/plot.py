@@ -27,7 +27,7 @@ NAMES = {
 READS = [("whole", "frames whole"), ("1448", "reads of 1,448 octets"), ("16", "reads of 16 octets")]
 
 SUBTITLE = (
-    "every Rust crate that speaks STOMP, side by side; further left is better; "
+    "every Rust crate for STOMP that builds, side by side; further left is better; "
     "× is to stomp-proto, on whole frames"
 )
 
