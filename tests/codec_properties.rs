@@ -385,8 +385,8 @@ fn line_ends_of_a_relayed_frame_are_lf() {
     let lines = ["SEND", "a:b", "content-length:2", "c:d", ""];
     for with_cr in 0..1 << lines.len() {
         let end = |line| if with_cr >> line & 1 == 1 { "\r\n" } else { "\n" };
-        let head: String =
-            lines.iter().enumerate().map(|(at, it)| format!("{it}{}", end(at))).collect();
+        let lines = lines.iter().enumerate().map(|(at, line)| [line, end(at)].concat());
+        let head: String = lines.collect();
         for version in Version::ALL {
             let mut decoder = Setup { version: Some(version), ..Setup::default() }.decoder();
             decoder.push(format!("{head}hi\0").as_bytes());

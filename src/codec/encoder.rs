@@ -177,14 +177,17 @@ impl<'a> HeadWriter<'a> {
     /// Writes a header line, or nothing if it cannot be written.
     #[inline]
     pub(crate) fn entry(&mut self, header: Header<'_>) -> Result<(), EncodeError> {
-        match header.literal_line() {
-            Some(line) if is_plain_header(header) && !self.is_padded(header.raw_value()) => {
-                self.out.put_slice(line);
-                self.out.put_u8(b'\n');
-                Ok(())
+        let line = match (header.literal_line(), header.escaped_line(self.escapes)) {
+            (Some(line), _) if is_plain_header(header) && !self.is_padded(header.raw_value()) => {
+                line
             }
-            _ => self.header(&header.name_octets(), &header.value_octets()),
-        }
+            // As it came, but for what only a reader lets pass.
+            (None, Some(line)) if is_sound_line(header) => line,
+            _ => return self.header(&header.name_octets(), &header.value_octets()),
+        };
+        self.out.put_slice(line);
+        self.out.put_u8(b'\n');
+        Ok(())
     }
 
     /// Whether a header may stand as it is in every version.
@@ -303,6 +306,13 @@ impl<'a> HeadWriter<'a> {
 fn is_plain_header(header: Header<'_>) -> bool {
     let name = header.raw_name();
     !name.is_empty() && is_plain(name) && is_plain(header.raw_value())
+}
+
+/// Whether a line that was read has nothing in it that should be escaped, or cannot be.
+#[inline]
+fn is_sound_line(header: Header<'_>) -> bool {
+    let is_sound = |text| memchr::memchr2(b':', b'\r', text).is_none();
+    is_sound(header.raw_name()) && is_sound(header.raw_value())
 }
 
 #[inline]

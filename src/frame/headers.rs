@@ -149,6 +149,12 @@ impl<'a> Header<'a> {
         matches!(self.form, Form::Literal).then_some(self.line)
     }
 
+    /// The whole line without its end, if it is escaped by those rules.
+    #[inline]
+    pub(crate) fn escaped_line(self, escapes: Escapes) -> Option<&'a [u8]> {
+        (self.form == Form::Escaped(escapes)).then_some(self.line)
+    }
+
     /// The octets of [`Header::name`].
     #[inline]
     pub(crate) fn name_octets(self) -> Cow<'a, [u8]> {
