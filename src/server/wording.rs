@@ -55,7 +55,7 @@ impl Wording {
     }
 }
 
-/// Whether it is the very function.
+/// By the address of the function. Two of the same code may share one.
 impl PartialEq for Wording {
     fn eq(&self, other: &Self) -> bool {
         ptr::fn_addr_eq(self.0, other.0)

@@ -29,7 +29,7 @@ async fn main() -> ExitCode {
 }
 
 fn log() {
-    // What lapin calls an error is told to a client, and logged by that.
+    // What lapin calls an error may be a client's, and is logged where it is told.
     let filter =
         Targets::new().with_default(LevelFilter::INFO).with_target("lapin", LevelFilter::OFF);
     let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr);

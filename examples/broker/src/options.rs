@@ -7,7 +7,7 @@ use stomp_proto::destination::Scheme;
 use stomp_proto::server::Dialect;
 
 /// A STOMP 1.0, 1.1 and 1.2 broker with its queues in memory or in a RabbitMQ.
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(version)]
 pub(crate) struct Options {
     /// Where to listen for STOMP over TCP [default without --ws: 127.0.0.1:61613]

@@ -43,6 +43,8 @@ pub(crate) struct Gateway<C: Channel> {
     max_unacknowledged: usize,
     /// What the session left open.
     left_open: Vec<C::Token>,
+    /// The client has said DISCONNECT.
+    is_leaving: bool,
     is_over: bool,
     has_ended: bool,
 }
@@ -66,6 +68,7 @@ impl<C: Channel> Gateway<C> {
             subscriptions: BTreeMap::new(),
             max_unacknowledged: limits.max_unacknowledged,
             left_open: Vec::new(),
+            is_leaving: false,
             is_over: false,
             has_ended: false,
         }
@@ -73,7 +76,9 @@ impl<C: Channel> Gateway<C> {
 
     /// Whether the session may be polled.
     pub(crate) fn is_ready(&self) -> bool {
-        self.is_over || (self.last.is_none() && self.channel.is_ready())
+        // Whoever leaves hears of all that is under way, even if it has ended its stream.
+        let is_ending = self.last.is_some() || (self.is_leaving && !self.owed.is_empty());
+        self.is_over || (!is_ending && self.channel.is_ready())
     }
 
     /// What the backend has to say next; about messages only if there is room for one.
@@ -93,7 +98,8 @@ impl<C: Channel> Gateway<C> {
 
     /// Whether the session can keep the books on one more delivery, and hold what it is.
     pub(crate) fn has_room(&self, server: &mut Server<C>) -> bool {
-        server.unacknowledged() < self.max_unacknowledged
+        !self.is_leaving
+            && server.unacknowledged() < self.max_unacknowledged
             && server.outbox().remaining() < OUTBOX_FULL
     }
 
@@ -122,7 +128,8 @@ impl<C: Channel> Gateway<C> {
                 None => self.confirm_oldest(server),
             },
             Notice::Failed(failure) => {
-                let reply = self.owed.pop_front();
+                // Which of several it was cannot be told.
+                let reply = if self.owed.len() > 1 { None } else { self.owed.pop_front() };
                 self.end(server, reply, failure);
             }
             Notice::Message { consumer, delivery, token } => {

@@ -32,7 +32,10 @@ impl<C: Channel> Gateway<C> {
             }
             Event::Commit { work, reply, .. } => self.commit(server, work, reply),
             // Behind all that is under way.
-            Event::Disconnect { reply, .. } => self.submit(server, Vec::new(), reply),
+            Event::Disconnect { reply, .. } => {
+                self.is_leaving = true;
+                self.submit(server, Vec::new(), reply);
+            }
             Event::Closed { reason, open } => {
                 info!(session = self.session, %reason, open = open.len(), "closed");
                 self.left_open = tokens(open);

@@ -5,8 +5,10 @@ use lapin::types::{AMQPValue, FieldTable};
 use lapin::{BasicProperties, Connection, ConnectionProperties};
 use stomp_broker::Config;
 use stomp_broker::backend::Amqp;
-use stomp_proto::client::{AckMode, AckRequest, EndTransaction, SendRequest, SubscribeRequest};
-use stomp_proto::{Client, ClientConfig};
+use stomp_proto::client::{
+    AckMode, AckRequest, EndTransaction, Event, SendRequest, SubscribeRequest,
+};
+use stomp_proto::{Client, ClientConfig, CloseReason};
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Instant;
@@ -149,6 +151,30 @@ async fn what_rabbitmq_refuses_is_told_in_its_words() {
     let (message, explanation, _) = peer.error().await;
     assert_eq!(message, "precondition_failed");
     assert!(explanation.starts_with("PRECONDITION_FAILED - inequivalent arg"), "{explanation}");
+}
+
+/// A message that RabbitMQ took is never named as the one that failed: it would be sent again.
+#[tokio::test]
+#[ignore = "needs a RabbitMQ"]
+async fn an_error_does_not_name_another_request_than_that_which_failed() {
+    let broker = start().await;
+    for _ in 0..20 {
+        let mut peer = broker.client().await;
+        let sound = peer.client.next_receipt();
+        let request = SendRequest::new("/queue/a").header("persistent", "true").receipt(sound);
+        peer.client.send(&request).unwrap();
+        let wrong = peer.client.next_receipt();
+        peer.client.send(&SendRequest::new("/exchange/none/k").receipt(wrong)).unwrap();
+        loop {
+            match peer.event().await {
+                Event::Receipt(receipt) => assert_eq!(receipt, sound),
+                Event::Closed(CloseReason::Error { receipt, .. }) => {
+                    break assert!(receipt.is_none_or(|named| named == wrong));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
 }
 
 #[tokio::test]

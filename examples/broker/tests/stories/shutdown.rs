@@ -2,8 +2,10 @@
 
 use stomp_broker::backend::{Memory, MemoryLimits};
 use stomp_broker::{Address, Broker, Config, Protocol};
-use stomp_proto::client::SubscribeRequest;
+use stomp_proto::CloseReason;
+use stomp_proto::client::{Event, SendRequest, SubscribeRequest};
 use tokio::net::TcpStream;
+use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::socket::Socket;
@@ -42,4 +44,30 @@ async fn a_port_that_is_taken_is_told_plainly() {
     let expected =
         format!("cannot listen on {}: the port is taken; is another broker running?", broker.tcp);
     assert_eq!(error.to_string(), expected);
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_hears_of_all_that_it_sent_though_messages_come() {
+    let broker = start().await;
+    let mut sender = broker.client().await;
+    for number in 0..2000 {
+        let body = number.to_string();
+        sender.client.send(&SendRequest::new("/queue/a").body(body)).unwrap();
+    }
+    sender.disconnect().await;
+    let mut peer = broker.client().await;
+    peer.subscribe(SubscribeRequest::new("/queue/a")).await;
+    let receipt = peer.client.next_receipt();
+    peer.client.send(&SendRequest::new("/queue/there").receipt(receipt)).unwrap();
+    peer.client.disconnect(Instant::now()).unwrap();
+    let mut confirmed = None;
+    loop {
+        match peer.event().await {
+            Event::Message(_) => {}
+            Event::Receipt(receipt) => confirmed = Some(receipt),
+            Event::Closed(reason) => break assert_eq!(reason, CloseReason::Disconnected),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(confirmed, Some(receipt));
 }

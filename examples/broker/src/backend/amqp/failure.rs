@@ -23,8 +23,9 @@ pub(super) fn failure(error: &Error) -> Failure {
 
 /// Nobody is let in. The text of RabbitMQ has the name of the user, which is not told.
 pub(super) fn refused(error: &Error) -> Failure {
-    match error.kind() {
-        ErrorKind::ProtocolError(_) => Failure::new("Bad CONNECT").explanation("access refused\n"),
-        _ => gone(),
-    }
+    let ErrorKind::ProtocolError(_) = error.kind() else {
+        info!(%error, "AMQP");
+        return gone();
+    };
+    Failure::new("Bad CONNECT").explanation("access refused\n")
 }

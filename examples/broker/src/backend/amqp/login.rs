@@ -11,6 +11,9 @@ use crate::backend::Login;
 /// How long the broker has to answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Octets of an AMQP frame: RabbitMQ's own bound.
+const FRAME_MAX: u32 = 131_072;
+
 /// Connects as somebody, or as the user of the URI.
 pub(super) async fn connect(uri: &AMQPUri, login: Option<Login>) -> Result<Connection, Error> {
     let mut uri = uri.clone();
@@ -18,6 +21,8 @@ pub(super) async fn connect(uri: &AMQPUri, login: Option<Login>) -> Result<Conne
         uri.authority.userinfo.username = name;
         uri.authority.userinfo.password = passcode;
     }
+    // Without a bound of its own lapin makes room for 32 of the broker's frames twice, at once.
+    uri.query.frame_max.get_or_insert(FRAME_MAX);
     let properties =
         ConnectionProperties::default().with_connection_name(env!("CARGO_PKG_NAME").into());
     match timeout(CONNECT_TIMEOUT, Connection::connect_uri(uri, properties)).await {

@@ -21,23 +21,27 @@ use std::io;
 use futures_util::StreamExt;
 use lapin::uri::{AMQPScheme, AMQPUri};
 use stomp_proto::destination::ConsumerTag;
+use stomp_proto::server::Failure;
 use tokio::select;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_stream::StreamMap;
 use tracing::warn;
 
 use super::{Backend, Channel, Job, Login, Notice, Outcome, Submitted};
-use failure::{failure, gone};
+use failure::gone;
 use login::connect;
 use step::{ConsumerNumber, Start, Step};
-use task::{Command, Deliveries, Told, work};
+use task::{Command, Deliveries, Started, Told, work};
 
 /// Requests of a session that may be under way. If there are more, the session is not polled.
 const MAX_UNDER_WAY: usize = 256;
 /// Octets of the messages in them.
 const MAX_OCTETS: usize = 1 << 20;
+/// How long a request may be under way: so long a RabbitMQ without memory, say, may keep a session that
+/// may be dead for long.
+const MAX_WAIT: Duration = Duration::from_secs(30);
 /// How long what is under way may take when the session has ended.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -110,9 +114,9 @@ pub struct AmqpChannel {
     commands: UnboundedSender<Command>,
     told: UnboundedReceiver<Told>,
     task: JoinHandle<()>,
-    /// The octets in each of the requests under way, oldest first.
-    under_way: VecDeque<usize>,
-    /// Their sum.
+    /// The requests under way, oldest first.
+    under_way: VecDeque<UnderWay>,
+    /// The octets in all of them.
     octets: usize,
     last_number: ConsumerNumber,
     /// The consumers that were started and not ended.
@@ -120,6 +124,11 @@ pub struct AmqpChannel {
     /// Their messages.
     consumers: StreamMap<ConsumerNumber, Deliveries>,
     is_gone: bool,
+}
+
+struct UnderWay {
+    since: Instant,
+    octets: usize,
 }
 
 impl fmt::Debug for AmqpChannel {
@@ -189,16 +198,17 @@ impl Channel for AmqpChannel {
     async fn next_notice(&mut self, has_room: bool) -> Notice<Token> {
         loop {
             let has_messages = has_room && !self.consumers.is_empty();
+            let overdue = self.under_way.front().map(|oldest| oldest.since + MAX_WAIT);
             select! {
                 biased;
                 told = self.told.recv(), if !self.is_gone => match told {
-                    Some(Told::Started { number, tag, deliveries }) => {
-                        if self.numbers.get(&tag) == Some(&number) {
-                            self.consumers.insert(number, deliveries);
-                        }
-                    }
-                    Some(Told::Done) => {
+                    Some(Told::Done(started)) => {
                         self.is_through();
+                        for Started { number, tag, deliveries } in started {
+                            if self.numbers.get(&tag) == Some(&number) {
+                                self.consumers.insert(number, deliveries);
+                            }
+                        }
                         return Notice::Done;
                     }
                     Some(Told::Failed(failure)) => {
@@ -214,12 +224,17 @@ impl Channel for AmqpChannel {
                     let Some(tag) = self.tag(number) else { continue };
                     match delivery {
                         Some(Ok(delivery)) => return message::notice(tag, delivery),
-                        Some(Err(error)) => return Notice::Failed(failure(&error)),
+                        // The task tells, behind all that took effect before.
+                        Some(Err(_)) => self.consumers.clear(),
                         None => {
                             self.numbers.remove(&tag);
                             return Notice::Cancelled(tag);
                         }
                     }
+                }
+                () = sleep_until(overdue.unwrap_or_else(Instant::now)), if overdue.is_some() => {
+                    self.under_way.clear();
+                    return Notice::Failed(Failure::new("broker does not answer"));
                 }
                 else => core::future::pending().await,
             }
@@ -242,14 +257,15 @@ impl AmqpChannel {
         if self.commands.send(command).is_err() {
             return Submitted::Failed(gone());
         }
-        self.under_way.push_back(octets);
+        self.under_way.push_back(UnderWay { since: Instant::now(), octets });
         self.octets += octets;
         Submitted::UnderWay
     }
 
     /// The oldest request under way is not any more.
     fn is_through(&mut self) {
-        self.octets -= self.under_way.pop_front().unwrap_or_default();
+        let octets = self.under_way.pop_front().map(|oldest| oldest.octets);
+        self.octets = self.octets.saturating_sub(octets.unwrap_or_default());
     }
 
     fn tag(&self, number: ConsumerNumber) -> Option<ConsumerTag> {

@@ -47,11 +47,14 @@ pub(super) struct Publish {
     pub(super) body: Bytes,
 }
 
+/// What a message takes besides its body, about.
+const OVERHEAD: usize = 1 << 10;
+
 impl Step {
     /// The octets that it holds, about.
     pub(super) fn octets(&self) -> usize {
         match self {
-            Self::Publish(publish) => publish.body.len(),
+            Self::Publish(publish) => publish.body.len() + OVERHEAD,
             Self::Declare { .. }
             | Self::Bind { .. }
             | Self::Qos { .. }

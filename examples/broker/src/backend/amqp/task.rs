@@ -1,7 +1,8 @@
 //! The task that has a session's AMQP connection: it carries out one step after the other.
 
 use alloc::collections::BTreeMap;
-use core::pin::Pin;
+use core::pin::{Pin, pin};
+use core::time::Duration;
 
 use futures_util::stream::{FuturesOrdered, StreamExt, once};
 use futures_util::{Stream, future};
@@ -13,12 +14,13 @@ use lapin::options::{
 };
 use lapin::types::FieldTable;
 use lapin::uri::AMQPUri;
-use lapin::{Channel, Connection, Consumer, Error, Event, PublisherConfirm};
+use lapin::{Channel, Connection, Consumer, Error, ErrorKind, Event, PublisherConfirm};
 use stomp_proto::destination::ConsumerTag;
 use stomp_proto::frame::AckMode;
 use stomp_proto::server::Failure;
 use tokio::select;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::time::timeout;
 use tracing::debug;
 
 use super::Token;
@@ -31,6 +33,9 @@ use crate::backend::{Login, Outcome};
 const PREFETCH_COUNT: u16 = 1000;
 /// Messages of a consumer in the mode auto that wait here for room at its connection.
 const AUTO_PREFETCH_COUNT: u16 = 100;
+
+/// How long the reason for the end of a channel may take.
+const REASON_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What the task is to do.
 #[derive(Debug)]
@@ -45,12 +50,17 @@ pub(super) enum Command {
 
 /// What the task has to say.
 pub(super) enum Told {
-    /// A consumer runs.
-    Started { number: ConsumerNumber, tag: ConsumerTag, deliveries: Deliveries },
-    /// The oldest command that is to be told of took effect.
-    Done,
+    /// The oldest command that is to be told of took effect, and these consumers run.
+    Done(Vec<Started>),
     /// The oldest command that is to be told of failed. It is the last that the task does.
     Failed(Failure),
+}
+
+/// A consumer that runs.
+pub(super) struct Started {
+    pub(super) number: ConsumerNumber,
+    pub(super) tag: ConsumerTag,
+    pub(super) deliveries: Deliveries,
 }
 
 /// The messages of a consumer, and `None` when it was ended.
@@ -69,7 +79,7 @@ pub(super) async fn work(
         Ok(link) => link,
         Err(error) => return tell(Told::Failed(refused(&error))),
     };
-    tell(Told::Done);
+    tell(Told::Done(Vec::new()));
     if let Err(failure) = link.serve(commands, tell).await {
         tell(Told::Failed(failure));
     }
@@ -95,7 +105,7 @@ struct Performed {
     /// It takes effect when these come.
     confirms: Vec<PublisherConfirm>,
     /// The consumers that run then.
-    started: Vec<Told>,
+    started: Vec<Started>,
 }
 
 impl Link {
@@ -112,47 +122,59 @@ impl Link {
         mut commands: UnboundedReceiver<Command>,
         tell: impl Fn(Told),
     ) -> Result<(), Failure> {
-        let mut events = self.connection.events_listener();
+        let mut events = pin!(self.connection.events_listener());
         let mut effects = FuturesOrdered::new();
         // When there will be no more commands, what is under way is waited for.
         let mut is_open = true;
         while is_open || !effects.is_empty() {
             select! {
                 biased;
-                Some(effect) = effects.next() => {
-                    let started: Vec<Told> = effect?;
-                    tell(Told::Done);
-                    started.into_iter().for_each(&tell);
-                }
-                Some(event) = events.next() => {
+                Some(effect) = effects.next() => match effect {
+                    Ok(started) => tell(Told::Done(started)),
+                    Err(error) => return Err(reason(error, events).await),
+                },
+                Some(event) = events.next(), if is_open => {
                     if let Event::Error(error) = event {
                         return Err(failure(&error));
                     }
                 }
-                command = commands.recv(), if is_open => match command {
-                    Some(Command::Perform(steps)) => {
-                        let performed = self.perform(steps).await;
-                        // Nothing is done behind what failed.
-                        is_open = performed.is_ok();
-                        effects.push_back(effect(performed));
-                    }
-                    Some(Command::Settle(outcome, deliveries)) => {
-                        self.settle(outcome, deliveries).await.map_err(|it| failure(&it))?;
-                    }
-                    Some(Command::LogIn(_)) => return Err(Failure::new("already connected")),
-                    None => is_open = false,
-                },
+                command = commands.recv(), if is_open => {
+                    let performed = match command {
+                        Some(Command::Perform(steps)) => {
+                            if is_transaction(&steps) {
+                                // It goes another way, and must not overtake what was sent before.
+                                while let Some(effect) = effects.next().await {
+                                    match effect {
+                                        Ok(started) => tell(Told::Done(started)),
+                                        Err(error) => return Err(reason(error, events).await),
+                                    }
+                                }
+                            }
+                            self.perform(steps).await
+                        }
+                        Some(Command::Settle(outcome, deliveries)) => {
+                            match self.settle(outcome, deliveries).await {
+                                Ok(()) => continue,
+                                Err(error) => Err(error),
+                            }
+                        }
+                        Some(Command::LogIn(_)) => return Err(Failure::new("already connected")),
+                        None => {
+                            is_open = false;
+                            continue;
+                        }
+                    };
+                    // Nothing is done behind what failed.
+                    is_open = performed.is_ok();
+                    effects.push_back(effect(performed));
+                }
             }
         }
         Ok(())
     }
 
-    /// Several messages, or messages with settlements, are a transaction.
     async fn perform(&mut self, steps: Vec<Step>) -> Result<Performed, Error> {
-        let count = |is: fn(&Step) -> bool| steps.iter().filter(|step| is(step)).count();
-        let messages = count(|step| matches!(step, Step::Publish(_)));
-        let settlements = count(|step| matches!(step, Step::Settle { .. }));
-        if messages > 1 || (messages == 1 && settlements > 0) {
+        if is_transaction(&steps) {
             return self.commit(steps).await;
         }
         let mut performed = Performed::default();
@@ -214,8 +236,9 @@ impl Link {
     }
 
     /// In every mode messages are acknowledged, in the mode auto when they leave: what is pushed
-    /// without that gathers here without bound.
-    async fn consume(&mut self, start: Start) -> Result<Told, Error> {
+    /// without that gathers here without bound. The bound is a number; AMQP has one for octets, but
+    /// RabbitMQ does not know it.
+    async fn consume(&mut self, start: Start) -> Result<Started, Error> {
         let Start { number, tag, queue, mode, arguments } = start;
         let prefetch_count = match (mode, self.prefetch_count) {
             (AckMode::Auto, _) => AUTO_PREFETCH_COUNT,
@@ -230,7 +253,7 @@ impl Link {
         self.consumers.insert(tag.clone(), (number, consumer.clone()));
         let end = once(future::ready(None));
         let deliveries: Deliveries = Box::pin(consumer.map(Some).chain(end));
-        Ok(Told::Started { number, tag, deliveries })
+        Ok(Started { number, tag, deliveries })
     }
 
     /// Ends a consumer. What it has brought and nobody has taken goes back.
@@ -268,14 +291,46 @@ async fn publish(channel: &Channel, message: Publish) -> Result<PublisherConfirm
     channel.basic_publish(exchange, key, options, &body, *properties).await
 }
 
+/// Whether steps are several messages, or messages with settlements.
+fn is_transaction(steps: &[Step]) -> bool {
+    let count = |is: fn(&Step) -> bool| steps.iter().filter(|step| is(step)).count();
+    let messages = count(|step| matches!(step, Step::Publish(_)));
+    let settlements = count(|step| matches!(step, Step::Settle { .. }));
+    messages > 1 || (messages == 1 && settlements > 0)
+}
+
 /// Waits until what was done took effect; the consumers that run then.
-async fn effect(performed: Result<Performed, Error>) -> Result<Vec<Told>, Failure> {
-    let Performed { confirms, started } = performed.map_err(|error| failure(&error))?;
+async fn effect(performed: Result<Performed, Error>) -> Result<Vec<Started>, Fault> {
+    let Performed { confirms, started } = performed.map_err(Fault::Error)?;
     for confirm in confirms {
-        let confirmation = confirm.await.map_err(|error| failure(&error))?;
-        if confirmation.is_nack() {
-            return Err(Failure::new("not confirmed").explanation("the broker lost the message\n"));
+        if confirm.await.map_err(Fault::Error)?.is_nack() {
+            return Err(Fault::NotConfirmed);
         }
     }
     Ok(started)
+}
+
+/// Why something did not take effect.
+enum Fault {
+    Error(Error),
+    NotConfirmed,
+}
+
+/// The words for a fault. On a channel that is being closed every step fails alike, and why it was
+/// closed comes as an event.
+async fn reason(fault: Fault, mut events: impl Stream<Item = Event> + Unpin) -> Failure {
+    let error = match fault {
+        Fault::Error(error) => error,
+        Fault::NotConfirmed => {
+            return Failure::new("not confirmed").explanation("the broker lost the message\n");
+        }
+    };
+    if matches!(error.kind(), ErrorKind::InvalidChannelState(..)) {
+        while let Ok(Some(event)) = timeout(REASON_TIMEOUT, events.next()).await {
+            if let Event::Error(error) = event {
+                return failure(&error);
+            }
+        }
+    }
+    failure(&error)
 }
