@@ -16,7 +16,7 @@ use stomp_proto::client::{
     SubscriptionId, Transaction, UnsubscribeRequest,
 };
 use stomp_proto::codec::Limits;
-use stomp_proto::{Client, ClientConfig, HeartBeat, Session, Version};
+use stomp_proto::{Client, ClientConfig, CloseReason, HeartBeat, Session, Version};
 
 fuzz_target!(|input: &[u8]| {
     let Some((mut script, octets)) = Script::of(input) else { return };
@@ -75,7 +75,7 @@ struct App {
     subscriptions: Vec<SubscriptionId>,
     tokens: Vec<AckToken>,
     transactions: Vec<Transaction>,
-    /// Requests with a receipt that were taken, and the receipts that came.
+    /// Requests with a receipt that were taken, and those that were answered.
     sent: usize,
     confirmed: usize,
     is_closed: bool,
@@ -92,6 +92,10 @@ impl App {
                 Event::Message(message) => self.tokens.extend(message.token()),
                 Event::Receipt(_) => self.confirmed += 1,
                 Event::Closed(reason) => {
+                    // An ERROR that names a request has told what became of that.
+                    if let CloseReason::Error { receipt: Some(_), .. } = &reason {
+                        self.confirmed += 1;
+                    }
                     assert!(!format!("{reason} {reason:?}").contains("secret"));
                     self.is_closed = true;
                 }
