@@ -20,6 +20,11 @@ pub struct ServerConfig {
     pub subprotocol: Option<Version>,
     /// What passes that need not. Default: [`Dialect::LENIENT`].
     pub dialect: Dialect,
+    /// Whether each frame is followed by LF, as many brokers have it on TCP. Default: no.
+    ///
+    /// Clients skip it, but for the STOMP extension of PHP, which needs it: it takes the octet behind
+    /// the NUL for one, whatever it is.
+    pub trailing_lf: bool,
     /// Bounds on what the client can make the session hold.
     pub limits: Limits,
     /// How early to beat, and how late the client may be.
@@ -34,6 +39,7 @@ impl Default for ServerConfig {
             versions: VersionSet::ALL,
             subprotocol: None,
             dialect: Dialect::default(),
+            trailing_lf: false,
             limits: Limits::default(),
             timing: HeartBeatTiming::default(),
             wording: None,

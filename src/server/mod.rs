@@ -97,12 +97,16 @@ impl<I: Instant, T> Server<I, T> {
         // A server always rejects: what it lets pass it would have to relay.
         let malformed = MalformedHeader::Reject;
         let open_versions = config.open_versions();
-        let ServerConfig { versions, dialect, limits, timing, wording, .. } = config;
+        let ServerConfig { versions, dialect, limits, timing, trailing_lf, wording, .. } = config;
+        let mut link = Link::new(limits, malformed, timing, now);
+        if trailing_lf {
+            link.outbox().add_trailing_lf();
+        }
         Self {
             versions,
             open_versions,
             dialect,
-            link: Link::new(limits, malformed, timing, now),
+            link,
             state: State::AwaitConnect,
             subscriptions: Subscriptions::new(),
             ledger: Ledger::new(),

@@ -31,6 +31,8 @@ pub struct Outbox {
     frames: VecDeque<usize>,
     len: usize,
     left: u64,
+    /// NUL, and what is to follow it.
+    frame_end: &'static [u8],
 }
 
 /// One frame or heart-beat, which is one message where messages have bounds.
@@ -53,7 +55,13 @@ impl Outbox {
             frames: VecDeque::new(),
             len: 0,
             left: 0,
+            frame_end: b"\0",
         }
+    }
+
+    /// Has frames that are queued from now on followed by LF, as the texts allow.
+    pub(crate) fn add_trailing_lf(&mut self) {
+        self.frame_end = b"\0\n";
     }
 
     /// Whether there is nothing to write.
@@ -96,7 +104,7 @@ impl Outbox {
         self.left.saturating_add(self.len as u64)
     }
 
-    /// Queues one frame: a head that `head` appends, the `shared` octets behind it, and NUL.
+    /// Queues one frame: a head that `head` appends, the `shared` octets behind it, and its end.
     ///
     /// If `head` fails nothing is queued.
     pub(crate) fn frame<E>(
@@ -114,8 +122,8 @@ impl Outbox {
             self.put_shared(octets);
             len += octets.len();
         }
-        self.tail.put_u8(0);
-        self.commit(len + 1);
+        self.tail.put_slice(self.frame_end);
+        self.commit(len + self.frame_end.len());
         Ok(())
     }
 
@@ -127,7 +135,7 @@ impl Outbox {
 
     /// Whether the last that is queued is a heart-beat.
     pub(crate) fn ends_with_beat(&self) -> bool {
-        // A frame is longer; the rest of one is its NUL.
+        // A frame is longer. The rest of one is its NUL, or the LF behind it, which does as well.
         self.frames.back() == Some(&1) && self.tail.last() == Some(&b'\n')
     }
 
@@ -142,7 +150,7 @@ impl Outbox {
     /// Gives memory back that an idle session does not need.
     pub(crate) fn shrink(&mut self) {
         if self.len == 0 {
-            *self = Self { left: self.left, ..Self::new() };
+            *self = Self { left: self.left, frame_end: self.frame_end, ..Self::new() };
         }
     }
 

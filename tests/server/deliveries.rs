@@ -2,8 +2,8 @@
 
 use bytes::{Buf, Bytes};
 use stomp_proto::codec::{ContentLength, EncodeError};
-use stomp_proto::server::{Delivery, Dialect, Event, SendFrame};
-use stomp_proto::{Command, Session, UsageError, Version};
+use stomp_proto::server::{Accept, Delivery, Dialect, Event, SendFrame};
+use stomp_proto::{Command, ServerConfig, Session, UsageError, Version};
 
 use crate::harness::{Broker, NOTHING, V1_0, V1_1, V1_2, refused, speaking};
 
@@ -224,6 +224,28 @@ fn each_frame_is_one_message_text_or_binary() {
     let outbox = broker.server.outbox();
     let kinds = core::iter::from_fn(|| outbox.next_frame()).map(|frame| frame.is_text);
     assert_eq!(kinds.collect::<Vec<_>>(), [true, false]);
+}
+
+/// requirement F-029
+#[test]
+fn frames_are_followed_by_a_line_end_if_the_config_says_so() {
+    let mut config = ServerConfig::default();
+    config.trailing_lf = true;
+    let mut broker = Broker::new(config);
+    broker.feed("CONNECT\naccept-version:1.2\nhost:h\n\n\0");
+    broker.told();
+    broker.accept(&Accept::new("s1"));
+    assert_eq!(broker.written(), ["CONNECTED\nversion:1.2\nsession:s1\nheart-beat:0,0\n\n\0\n"]);
+    broker.subscribe("0", "auto");
+    // Bodies that are copied and that are shared, of a session that gave its memory back before.
+    for (minute, body) in [(1, "x"), (2, &"x".repeat(5000))] {
+        broker.at(minute * 60_000);
+        broker.at(minute * 60_000 + 1);
+        assert_eq!(broker.told(), NOTHING);
+        assert_eq!(broker.written(), NOTHING);
+        broker.try_deliver(0, &Delivery::builder("/q").body(body.to_owned()).build(), 1).unwrap();
+        assert!(broker.written().concat().ends_with(&format!("\n\n{body}\0\n")));
+    }
 }
 
 #[test]

@@ -184,6 +184,7 @@ impl<B: Backend> Service<B> {
         server.wording = (self.config.scheme == Scheme::Current).then_some(WORDING);
         match protocol {
             Protocol::Tcp => {
+                server.trailing_lf = true;
                 let gateway = self.gateway(&server.limits).await?;
                 serve(Tcp::new(stream), server, gateway, self.shutdown()).await;
             }

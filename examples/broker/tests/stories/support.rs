@@ -268,5 +268,5 @@ pub(crate) async fn talk(broker: &Running, steps: &[(&str, usize)]) -> Vec<Strin
     }
     stream.read_to_end(&mut answers).await.unwrap();
     let answers = String::from_utf8(answers).unwrap();
-    answers.split_terminator('\0').map(str::to_owned).collect()
+    answers.split_terminator("\0\n").map(str::to_owned).collect()
 }

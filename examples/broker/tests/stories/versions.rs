@@ -7,6 +7,8 @@ use stomp_broker::backend::MemoryLimits;
 use stomp_proto::client::{AckMode, SubscribeRequest};
 use stomp_proto::server::Dialect;
 use stomp_proto::{ClientConfig, HeartBeat, Version};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::support::{Peer, start, start_with, talk};
@@ -107,4 +109,16 @@ async fn a_client_is_answered_the_heart_beats_that_it_asks_for() {
         let answers = talk(&broker, &[(&frames, 1)]).await;
         assert!(answers[0].lines().any(|line| line == answered), "{answers:?}");
     }
+}
+
+#[tokio::test]
+async fn over_tcp_frames_are_followed_by_a_line_end() {
+    let broker = start().await;
+    let mut stream = TcpStream::connect(broker.tcp).await.unwrap();
+    let frames = "CONNECT\naccept-version:1.2\nhost:h\n\n\0DISCONNECT\nreceipt:bye\n\n\0";
+    stream.write_all(frames.as_bytes()).await.unwrap();
+    let mut answers = String::new();
+    stream.read_to_string(&mut answers).await.unwrap();
+    assert!(answers.starts_with("CONNECTED\n"), "{answers}");
+    assert!(answers.ends_with("\n\n\0\nRECEIPT\nreceipt-id:bye\n\n\0\n"), "{answers}");
 }
