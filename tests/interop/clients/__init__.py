@@ -1,0 +1,1 @@
+"""The clients that are run against the broker, and our own."""

@@ -1,0 +1,1 @@
+"""How checks are planned, run and told of."""
