@@ -20,11 +20,8 @@ pub struct ServerConfig {
     pub subprotocol: Option<Version>,
     /// What passes that need not. Default: [`Dialect::LENIENT`].
     pub dialect: Dialect,
-    /// Whether each frame is followed by LF, as many brokers have it on TCP. Default: no.
-    ///
-    /// Clients skip it, but for the STOMP extension of PHP, which needs it: it takes the octet behind
-    /// the NUL for one, whatever it is.
-    pub trailing_lf: bool,
+    /// How frames end. Default: [`FrameEnd::Nul`].
+    pub frame_end: FrameEnd,
     /// Bounds on what the client can make the session hold.
     pub limits: Limits,
     /// How early to beat, and how late the client may be.
@@ -33,13 +30,35 @@ pub struct ServerConfig {
     pub wording: Option<Wording>,
 }
 
+/// How the frames of a server end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FrameEnd {
+    /// With NUL and nothing behind it.
+    #[default]
+    Nul,
+    /// With NUL and LF, as those of many brokers do on TCP.
+    ///
+    /// Clients skip it, but for the STOMP extension of PHP, which needs it: it takes the octet behind
+    /// the NUL for one, whatever it is.
+    NulAndEol,
+}
+
+impl FrameEnd {
+    pub(super) fn octets(self) -> &'static [u8] {
+        match self {
+            Self::Nul => b"\0",
+            Self::NulAndEol => b"\0\n",
+        }
+    }
+}
+
 impl Default for ServerConfig {
     fn default() -> Self {
         Self {
             versions: VersionSet::ALL,
             subprotocol: None,
             dialect: Dialect::default(),
-            trailing_lf: false,
+            frame_end: FrameEnd::default(),
             limits: Limits::default(),
             timing: HeartBeatTiming::default(),
             wording: None,

@@ -24,7 +24,7 @@ use core::fmt;
 
 use bytes::BytesMut;
 
-pub use config::ServerConfig;
+pub use config::{FrameEnd, ServerConfig};
 pub use deliver::Delivered;
 pub use delivery::{Delivery, DeliveryBuilder};
 pub use dialect::{AckScope, Dialect, HeartBeatOn1_0, SubscriptionOn1_0, Tolerance};
@@ -97,11 +97,9 @@ impl<I: Instant, T> Server<I, T> {
         // A server always rejects: what it lets pass it would have to relay.
         let malformed = MalformedHeader::Reject;
         let open_versions = config.open_versions();
-        let ServerConfig { versions, dialect, limits, timing, trailing_lf, wording, .. } = config;
+        let ServerConfig { versions, dialect, limits, timing, frame_end, wording, .. } = config;
         let mut link = Link::new(limits, malformed, timing, now);
-        if trailing_lf {
-            link.outbox().add_trailing_lf();
-        }
+        link.outbox().end_frames_with(frame_end.octets());
         Self {
             versions,
             open_versions,

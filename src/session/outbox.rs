@@ -59,9 +59,10 @@ impl Outbox {
         }
     }
 
-    /// Has frames that are queued from now on followed by LF, as the texts allow.
-    pub(crate) fn add_trailing_lf(&mut self) {
-        self.frame_end = b"\0\n";
+    /// Ends frames that are queued from now on so: with NUL, and LF behind it, if the peer is to have
+    /// that (STOMP 1.2, "STOMP Frames").
+    pub(crate) fn end_frames_with(&mut self, frame_end: &'static [u8]) {
+        self.frame_end = frame_end;
     }
 
     /// Whether there is nothing to write.

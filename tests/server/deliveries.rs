@@ -2,7 +2,7 @@
 
 use bytes::{Buf, Bytes};
 use stomp_proto::codec::{ContentLength, EncodeError};
-use stomp_proto::server::{Accept, Delivery, Dialect, Event, SendFrame};
+use stomp_proto::server::{Accept, Delivery, Dialect, Event, FrameEnd, SendFrame};
 use stomp_proto::{Command, ServerConfig, Session, UsageError, Version};
 
 use crate::harness::{Broker, NOTHING, V1_0, V1_1, V1_2, refused, speaking};
@@ -230,7 +230,7 @@ fn each_frame_is_one_message_text_or_binary() {
 #[test]
 fn frames_are_followed_by_a_line_end_if_the_config_says_so() {
     let mut config = ServerConfig::default();
-    config.trailing_lf = true;
+    config.frame_end = FrameEnd::NulAndEol;
     let mut broker = Broker::new(config);
     broker.feed("CONNECT\naccept-version:1.2\nhost:h\n\n\0");
     broker.told();

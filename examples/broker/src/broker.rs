@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 use stomp_proto::HeartBeat;
 use stomp_proto::codec::Limits;
 use stomp_proto::destination::{PlannerConfig, Scheme};
-use stomp_proto::server::{Dialect, ServerConfig};
+use stomp_proto::server::{Dialect, FrameEnd, ServerConfig};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::select;
 use tokio::sync::watch;
@@ -184,7 +184,7 @@ impl<B: Backend> Service<B> {
         server.wording = (self.config.scheme == Scheme::Current).then_some(WORDING);
         match protocol {
             Protocol::Tcp => {
-                server.trailing_lf = true;
+                server.frame_end = FrameEnd::NulAndEol;
                 let gateway = self.gateway(&server.limits).await?;
                 serve(Tcp::new(stream), server, gateway, self.shutdown()).await;
             }

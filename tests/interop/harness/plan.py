@@ -9,6 +9,7 @@ from harness import place, probe
 from harness.check import FEATURES, OWN_FEATURES, Subject, play
 from harness.ports import Ports
 from harness.process import ensure_servers_run
+from harness.stories import tell_stories
 from harness.table import table
 from peers import install
 from peers.activemq import activemq, install_activemq
@@ -52,6 +53,8 @@ class Run:
             self.folder = folder
             start, ports = servers.enter_context, Ports()
             rabbit = start(rabbitmq(folder, ports))
+            if not self.only:
+                self._tell_stories(rabbit)
             theirs = [rabbit] if self.is_quick else [rabbit, start(activemq(folder, ports))]
             ours = [
                 start(broker("memory", folder, ports)),
@@ -66,6 +69,12 @@ class Run:
                 raise CheckError("there is nothing of that name to run")
             if any(result.failed for result in results):
                 raise CheckError("not all checks passed")
+
+    def _tell_stories(self, rabbit):
+        fault = tell_stories(rabbit.amqp, self.is_quick)
+        if fault:
+            raise CheckError(f"a story of the broker example went wrong on {rabbit.name}:\n{fault}")
+        print(f"ok    the stories of the broker example  {rabbit.name}", flush=True)
 
     def tables(self):
         """All results in Markdown."""
