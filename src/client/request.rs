@@ -127,6 +127,10 @@ impl<'a> SubscribeRequest<'a> {
     }
 
     /// The `id` on the wire, which a durable subscription has to keep. Default: a number.
+    ///
+    /// On 1.0 and 1.1 a message says no more than this of where it belongs: if the id is that of a
+    /// subscription that was ended, and the mode is another, one that was under way is taken for a
+    /// message of the new one, and a broker may refuse its ACK.
     pub fn id(mut self, id: &'a str) -> Self {
         self.id = Some(id);
         self
