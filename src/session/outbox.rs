@@ -35,6 +35,9 @@ pub struct Outbox {
     frame_end: &'static [u8],
 }
 
+/// Octets that the head of a frame takes, or most of it.
+const ROOM: usize = 256;
+
 /// One frame or heart-beat, which is one message where messages have bounds.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OutgoingFrame {
@@ -113,6 +116,10 @@ impl Outbox {
         head: impl FnOnce(&mut BytesMut) -> Result<(), E>,
         shared: &[&Bytes],
     ) -> Result<(), E> {
+        if self.tail.capacity() < ROOM / 4 {
+            // A tail whose octets went with a shared body would grow a little at each line.
+            self.tail.reserve(ROOM);
+        }
         let start = self.tail.len();
         if let Err(error) = head(&mut self.tail) {
             self.tail.truncate(start);

@@ -5,7 +5,7 @@ use core::time::Duration;
 use bytes::Buf;
 use stomp_proto::client::SubscribeRequest;
 use stomp_proto::frame::AckMode;
-use stomp_proto::server::{Accept, Delivery, Event, ServerConfig};
+use stomp_proto::server::{Accept, Delivery, Event, ServerConfig, SubscriptionId};
 use stomp_proto::{Client, ClientConfig, HeartBeat, Server, Session, client};
 
 use super::corpus::{SEND, SMALL as MESSAGE};
@@ -66,12 +66,7 @@ fn a_relay_allocates_for_what_the_application_keeps_only() {
     const FRAMES: usize = 1000;
     let now = Duration::from_secs(3);
     let (mut from, mut to) = (server(), server());
-    to.receive(b"SUBSCRIBE\nid:2\ndestination:/queue/b\n\n\0");
-    let Some(Event::Subscribe { frame, reply }) = to.poll_event(now) else {
-        panic!("no SUBSCRIBE")
-    };
-    let subscription = frame.subscription();
-    to.confirm(reply).unwrap();
+    let subscription = subscribe_to(&mut to);
     let mut kept = 0;
     let mut relay = || {
         from.receive(SEND);
@@ -92,6 +87,28 @@ fn a_relay_allocates_for_what_the_application_keeps_only() {
     assert_eq!(count.held, 0);
     assert_eq!(count.allocations, kept / (FRAMES + 1) * FRAMES, "its deliveries, and nothing else");
     assert!(kept <= 3 * (FRAMES + 1), "{kept}");
+}
+
+#[test]
+fn a_body_that_is_shared_costs_no_allocation() {
+    const FRAMES: usize = 100;
+    let mut server = server();
+    let mut delivery = Delivery::builder("/queue/orders.eu-west-1.created");
+    for name in ["content-type", "content-encoding", "correlation-id", "reply-to"] {
+        delivery = delivery.header(name, "neither long nor short");
+    }
+    let delivery = delivery.body(vec![b'x'; 5000]).build();
+    let subscription = subscribe_to(&mut server);
+    let mut deliver = || {
+        server.deliver(subscription, &delivery, 0).unwrap();
+        // Chunk by chunk, as it is when a socket takes no more at a time.
+        while server.outbox().has_remaining() {
+            let len = server.outbox().chunk().len();
+            server.outbox().advance(len);
+        }
+    };
+    deliver();
+    assert_eq!(counted(|| (0..FRAMES).for_each(|_| deliver())), Count::NONE);
 }
 
 /// field case B77
@@ -156,6 +173,16 @@ fn server() -> Server<Duration, u64> {
     server.confirm(reply).unwrap();
     rest(&mut server);
     server
+}
+
+/// A subscription in the mode auto, confirmed.
+fn subscribe_to(server: &mut Server<Duration, u64>) -> SubscriptionId {
+    server.receive(b"SUBSCRIBE\nid:2\ndestination:/queue/b\n\n\0");
+    let Some(Event::Subscribe { frame, reply }) = server.poll_event(Duration::from_secs(3)) else {
+        panic!("no SUBSCRIBE")
+    };
+    server.confirm(reply).unwrap();
+    frame.subscription()
 }
 
 /// Writes what there is to write, and lets a moment pass in which nothing happens.
