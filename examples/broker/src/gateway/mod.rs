@@ -108,12 +108,10 @@ impl<C: Channel> Gateway<C> {
         self.fail(server, None, Failure::new("broker is shutting down"));
     }
 
-    /// Waits no longer for what is under way.
+    /// Waits no longer for what is under way, of which nobody knows what becomes of it.
     pub(crate) fn give_up(&mut self, server: &mut Server<C>) {
-        // The oldest request under way is the first that will not be answered any more.
-        let reply = self.owed.pop_front();
-        if let Some((last_reply, failure)) = self.last.take() {
-            self.end(server, reply.or(last_reply), failure);
+        if let Some((reply, failure)) = self.last.take() {
+            self.end(server, reply, failure);
         }
     }
 

@@ -56,6 +56,19 @@ async fn nobody_waits_for_ever() {
     assert_eq!((&*message, named_receipt), ("queue is full", true));
 }
 
+/// It is not known what would have become of its message: no receipt is named.
+#[tokio::test]
+async fn who_waits_is_told_in_the_end_that_the_broker_ends() {
+    let mut broker = start_with(Config::default(), limits()).await;
+    let mut sender = sender(&broker).await;
+    sender.quiet().await;
+    broker.end();
+    let (message, _, named_receipt) = sender.error().await;
+    assert_eq!((&*message, named_receipt), ("broker is shutting down", false));
+    drop(sender);
+    broker.ended().await;
+}
+
 #[tokio::test]
 async fn a_subscriber_to_a_topic_that_does_not_read_holds_up_nobody() {
     let limits = MemoryLimits { max_queue_len: 40 * LARGE, ..limits() };
