@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Counts instructions per frame with callgrind and prints them as a table.
 
-Usage: benches/callgrind.py [--check | --update] [JOB ...]
+Usage: benches/callgrind.py [--check | --update | --simd] [JOB ...]
 
 Each job of benches/instructions.rs runs twice, with N and 2N frames; the difference over N is what
 one frame costs, start-up left out. The counts do not depend on how busy the machine is, but on the
 compiler: benches/baseline.json names the one that its counts were made with.
 
 --check compares with the baseline and fails where a job costs 3 % more. Where it costs 3 % less it
-says so, for the gain to be held too. --update writes the counts into the baseline.
+says so, for the gain to be held too. --update writes the counts into the baseline. --simd counts
+with the feature of that name, which has no baseline.
 """
 
 import argparse
@@ -37,7 +38,7 @@ def main():
     if unknown:
         sys.exit(f"no such job: {', '.join(sorted(unknown))}")
     baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
-    binary = build("instructions")
+    binary = build("instructions", ["--features", "simd"] if options.simd else [])
     counts = {}
     for job in jobs():
         if not options.jobs or job in options.jobs:
@@ -56,6 +57,7 @@ def arguments():
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--check", action="store_true", help="compare with the baseline")
     what.add_argument("--update", action="store_true", help="write the baseline")
+    what.add_argument("--simd", action="store_true", help="count with that feature")
     parser.add_argument("jobs", nargs="*", metavar="JOB")
     return parser.parse_args()
 
@@ -67,9 +69,9 @@ def go_home():
         sys.exit("valgrind is not installed: instructions cannot be counted")
 
 
-def build(bench):
+def build(bench, options=()):
     """Builds a bench and returns the path of its binary."""
-    command = ["cargo", "bench", "--locked", "--bench", bench, "--no-run"]
+    command = ["cargo", "bench", "--locked", *options, "--bench", bench, "--no-run"]
     command.append("--message-format=json")
     built = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     messages = (json.loads(line) for line in built.splitlines())
