@@ -116,7 +116,8 @@ impl Outbox {
         head: impl FnOnce(&mut BytesMut) -> Result<(), E>,
         shared: &[&Bytes],
     ) -> Result<(), E> {
-        if self.tail.capacity() < ROOM / 4 {
+        let is_shared = |octets: &&Bytes| octets.len() >= SHARE_FROM;
+        if self.tail.capacity() < ROOM / 4 && shared.iter().any(is_shared) {
             // A tail whose octets went with a shared body would grow a little at each line.
             self.tail.reserve(ROOM);
         }
