@@ -6,7 +6,6 @@
 #[path = "../../tests/support/naive.rs"]
 mod naive;
 mod script;
-#[allow(dead_code, reason = "the tests want more of it")]
 #[path = "../../tests/support/mod.rs"]
 mod support;
 

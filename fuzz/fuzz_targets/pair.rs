@@ -5,20 +5,20 @@
 
 extern crate alloc;
 
-#[allow(dead_code, reason = "the tests want more of it")]
+#[expect(dead_code, reason = "the tests want more of it")]
 #[path = "../../tests/pair/broker.rs"]
 mod broker;
 mod dice;
-#[allow(dead_code, reason = "the tests want more of it")]
+#[expect(dead_code, reason = "the tests want more of it")]
 #[path = "../../tests/pair/harness.rs"]
 mod harness;
-#[allow(dead_code, reason = "the tests want more of it")]
+#[expect(dead_code, reason = "the tests want more of it")]
 #[path = "../../tests/pair/listener.rs"]
 mod listener;
-#[allow(dead_code, unused_imports, reason = "the tests want more of it")]
+#[expect(dead_code, unused_imports, reason = "the tests want more of it")]
 #[path = "../../tests/pair/model/mod.rs"]
 mod model;
-#[allow(dead_code, reason = "the tests want more of it")]
+#[expect(dead_code, reason = "the tests want more of it")]
 #[path = "../../tests/pair/network.rs"]
 mod network;
 

@@ -3,7 +3,7 @@
 
 #![no_main]
 
-#[allow(dead_code, reason = "the tests want more of it")]
+#[expect(dead_code, reason = "the tests want more of it")]
 #[path = "../../tests/support/mod.rs"]
 mod support;
 

@@ -1,4 +1,5 @@
-//! What a RabbitMQ brings with it. The other stories are told of it as well, with `STOMP_BROKER_AMQP`.
+//! What a RabbitMQ brings with it. `tests/interop/run`, a part of `.ci/run`, starts one and tells them all,
+//! and the other stories too.
 
 use lapin::options::{BasicPublishOptions, QueueDeleteOptions};
 use lapin::types::{AMQPValue, FieldTable};
@@ -13,10 +14,16 @@ use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Instant;
 
-use crate::support::{Peer, Running, body, is_redelivered, start, start_on};
+use crate::support::{self, Peer, Running, body, is_redelivered, start_on};
 
 fn uri() -> String {
     std::env::var("STOMP_BROKER_AMQP").unwrap()
+}
+
+/// On the RabbitMQ, or not at all: in memory most of this would say nothing.
+async fn start() -> Running {
+    uri();
+    support::start().await
 }
 
 async fn amqp() -> Connection {
