@@ -210,11 +210,11 @@ impl Facts {
     /// Checks that a MESSAGE has what it must have, and finds out whose it is.
     #[inline]
     pub(super) fn of(
-        frame: &Frame,
+        headers: Headers<'_>,
         version: Version,
         subscriptions: &Subscriptions,
     ) -> Result<Self, ProtocolError> {
-        let at = Positions::of(frame);
+        let at = Positions::of(headers);
         let missing = |name| ProtocolError::MissingHeader { command: Command::Message, name };
         if at.destination == MISSING {
             return Err(missing(name::DESTINATION));
@@ -222,7 +222,7 @@ impl Facts {
         if at.message_id == MISSING {
             return Err(missing(name::MESSAGE_ID));
         }
-        let header = |position: u32| frame.headers().at(position as usize);
+        let header = |position: u32| headers.at(position as usize);
         let receiver = match header(at.subscription) {
             Some(subscription) => subscriptions.by_name(&subscription.value_octets()),
             // Only 1.0 lets a broker leave it out.
@@ -257,29 +257,17 @@ struct Positions {
     ack: u32,
 }
 
-/// Behind the last header of any frame.
-const MISSING: u32 = u32::MAX;
-
 impl Positions {
-    /// One pass over the header lines.
     #[inline]
-    fn of(frame: &Frame) -> Self {
-        let mut found =
-            Self { destination: MISSING, message_id: MISSING, subscription: MISSING, ack: MISSING };
-        for (position, name) in frame.headers().raw_names() {
-            let entry = match name {
-                b"subscription" => &mut found.subscription,
-                b"destination" => &mut found.destination,
-                b"message-id" => &mut found.message_id,
-                b"ack" => &mut found.ack,
-                _ => continue,
-            };
-            // STOMP 1.2, "Repeated Header Entries": the first counts.
-            *entry = (*entry).min(u32::try_from(position).unwrap_or(MISSING));
-        }
-        found
+    fn of(headers: Headers<'_>) -> Self {
+        let names = [name::DESTINATION, name::MESSAGE_ID, name::SUBSCRIPTION, name::ACK];
+        let [destination, message_id, subscription, ack] = headers.positions(names);
+        Self { destination, message_id, subscription, ack }
     }
 }
+
+/// The position of a header that is missing.
+const MISSING: u32 = Headers::NOWHERE;
 
 #[cfg(test)]
 mod tests {
@@ -303,7 +291,7 @@ mod tests {
     }
 
     fn form(frame: Frame, version: Version, ack: AckMode) -> Option<Form> {
-        let facts = Facts::of(&frame, version, &subscriptions(ack)).unwrap();
+        let facts = Facts::of(frame.headers(), version, &subscriptions(ack)).unwrap();
         let token = Message::new(frame, facts, EPOCH).token()?;
         let form = |form| AckToken::new(EPOCH, form);
         let forms = [
@@ -345,7 +333,7 @@ mod tests {
             for (index, (name, _)) in all.iter().enumerate() {
                 let rest: Vec<_> = all.iter().copied().filter(|it| it.0 != *name).collect();
                 let subscriptions = subscriptions(AckMode::Client);
-                let error = Facts::of(&frame(&rest), version, &subscriptions).err();
+                let error = Facts::of(frame(&rest).headers(), version, &subscriptions).err();
                 let is_needed = match index {
                     0 | 1 => true,
                     2 => version > Version::V1_0,

@@ -218,20 +218,31 @@ impl<I: Instant> Client<I> {
         if self.link.is_closed() {
             return self.link.take_reason().map(Event::Closed);
         }
-        let end = match self.link.next_frame() {
-            Ok(Some(frame)) if frame.command() == Command::Message => match self.examine(&frame) {
-                // Made in place: what holds a frame is too large to be handed about for nothing.
-                Ok(facts) => return Some(Event::Message(Message::new(frame, facts, self.epoch))),
-                Err(error) => CloseReason::Protocol(error),
-            },
-            Ok(Some(frame)) => match self.handle_frame(frame) {
-                Event::Closed(reason) => reason,
-                event => {
-                    // For heart-beats to begin at CONNECTED, and not at the next call.
-                    self.link.look(now);
-                    return Some(event);
+        let end = match self.link.find_frame() {
+            Ok(Some(layout)) if layout.command == Command::Message => {
+                match self.examine(self.link.found_headers(layout)) {
+                    // Taken in place: what holds a frame is too large to be handed about for nothing.
+                    Ok(facts) => {
+                        let frame = self.link.take_frame(layout);
+                        return Some(Event::Message(Message::new(frame, facts, self.epoch)));
+                    }
+                    Err(error) => {
+                        self.link.take_frame(layout);
+                        CloseReason::Protocol(error)
+                    }
                 }
-            },
+            }
+            Ok(Some(layout)) => {
+                let frame = self.link.take_frame(layout);
+                match self.handle_frame(frame) {
+                    Event::Closed(reason) => reason,
+                    event => {
+                        // For heart-beats to begin at CONNECTED, and not at the next call.
+                        self.link.look(now);
+                        return Some(event);
+                    }
+                }
+            }
             Ok(None) => {
                 self.link.rest();
                 return None;

@@ -11,7 +11,7 @@ use crate::codec::{EncodeError, HeadWriter};
 use crate::frame::escape::Escapes;
 use crate::frame::{Form, Text, name};
 use crate::session::{CloseReason, HeartBeat, Instant, ProtocolError, UsageError};
-use crate::{Command, Frame, Version};
+use crate::{Command, Frame, Headers, Version};
 
 /// How far a session has come, until it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl State {
 impl<I: Instant> Client<I> {
     /// What a MESSAGE is about, if it has a place in this state.
     #[inline]
-    pub(super) fn examine(&self, message: &Frame) -> Result<Facts, ProtocolError> {
+    pub(super) fn examine(&self, message: Headers<'_>) -> Result<Facts, ProtocolError> {
         match self.state.version() {
             Some(version) => Facts::of(message, version, &self.subscriptions),
             None => Err(ProtocolError::UnexpectedFrame(Command::Message)),

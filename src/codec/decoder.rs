@@ -6,6 +6,7 @@ use bytes::{Buf, Bytes, BytesMut};
 
 use super::layout::{Body, Found, Layout};
 use super::{DecodeError, DecoderConfig, Scanner};
+use crate::frame::Headers;
 use crate::{Command, Frame, Version};
 
 /// Decodes a stream of octets, which it keeps, into frames that own theirs.
@@ -128,16 +129,22 @@ impl Decoder {
         }
     }
 
-    /// Takes the next frame, over line ends. Not by way of items: they would be moved once more.
+    /// Finds the next frame, over line ends. It is to be [taken](Self::take_frame) next.
     #[inline]
-    pub(crate) fn next_frame(&mut self) -> Result<Option<Frame>, DecodeError> {
+    pub(crate) fn find_frame(&mut self) -> Result<Option<Layout>, DecodeError> {
         loop {
             match self.scanner.scan(&self.inbox)? {
                 Found::NeedMore => return Ok(None),
                 Found::Nul { consumed } | Found::Eol { consumed } => self.inbox.advance(consumed),
-                Found::Frame(layout) => return Ok(Some(self.take_frame(layout))),
+                Found::Frame(layout) => return Ok(Some(layout)),
             }
         }
+    }
+
+    /// The headers of the frame that was found.
+    #[inline]
+    pub(crate) fn found_headers(&self, layout: Layout) -> Headers<'_> {
+        self.scanner.headers(layout, &self.inbox)
     }
 
     /// Says that the stream has ended.
@@ -151,8 +158,9 @@ impl Decoder {
         self.scanner.finish(&self.inbox)
     }
 
+    /// Takes the frame that was found.
     #[inline]
-    fn take_frame(&mut self, layout: Layout) -> Frame {
+    pub(crate) fn take_frame(&mut self, layout: Layout) -> Frame {
         let Layout { command, form, head_len, len, body } = layout;
         let mut head = self.inbox.split_to(layout.consumed()).freeze();
         let body = match body {

@@ -11,7 +11,7 @@ use super::error::DecodeErrorKind::{
 };
 use super::lines::{BLOCK, Marks};
 use super::{Limits, MalformedHeader};
-use crate::frame::escape::Escapes;
+use crate::frame::escape::{Codes, Escapes};
 use crate::frame::{Form, MAX_HEAD_LEN, Span, name, value};
 use crate::{Command, Version};
 
@@ -37,13 +37,20 @@ pub(super) struct Rules {
 }
 
 impl Rules {
+    /// Those before a version is agreed.
+    pub(super) fn new(malformed: MalformedHeader, mut limits: Limits) -> Self {
+        for limit in [&mut limits.max_head_len, &mut limits.max_connect_head_len] {
+            *limit = (*limit).min(MAX_HEAD_LEN);
+        }
+        Self { version: None, malformed, limits }
+    }
+
     /// The most octets that a head may have.
     fn max_head_len(&self) -> usize {
-        let limit = match self.version {
+        match self.version {
             Some(_) => self.limits.max_head_len,
             None => self.limits.max_connect_head_len,
-        };
-        limit.min(MAX_HEAD_LEN)
+        }
     }
 }
 
@@ -55,8 +62,12 @@ pub(super) struct Head {
     /// Of the first `content-length`.
     pub(super) content_length: Option<Announced>,
     escapes: Escapes,
-    /// Whether the head holds a backslash.
-    has_backslash: bool,
+    /// Of those.
+    codes: Codes,
+    /// The end of the last escape that was seen; 0: none was.
+    unescaped: usize,
+    /// Whether a backslash was seen that is no escape, or was none yet.
+    has_odd_backslash: bool,
     /// Everything before it was looked at.
     scanned: usize,
     line: Line,
@@ -73,19 +84,18 @@ pub(super) struct Announced {
 #[derive(Clone, Copy, Debug)]
 struct Line {
     start: usize,
-    /// The first colon; `NO_COLON` before it was seen.
+    /// The first colon; `NO_COLON` before it was seen, `ODD` in a line that needs a closer look.
     colon: usize,
-    /// Everything before it belongs to an escape that was seen.
-    unescaped: usize,
-    /// Whether it holds a CR, an octet that is not ASCII, or a backslash that may be no escape.
-    is_odd: bool,
 }
 
 const NO_COLON: usize = usize::MAX;
+/// Before every line, so that no colon is seen any more.
+const ODD: usize = 0;
 
 impl Line {
+    #[inline]
     fn starting_at(start: usize) -> Self {
-        Self { start, colon: NO_COLON, unescaped: start, is_odd: false }
+        Self { start, colon: NO_COLON }
     }
 
     #[inline]
@@ -93,13 +103,17 @@ impl Line {
         self.colon = self.colon.min(position);
     }
 
-    /// Whether it is `name:value` with nothing in it that needs a closer look.
+    /// It holds a CR, an octet that is not ASCII, or a backslash that may be no escape.
     #[inline]
-    fn is_plain(self) -> bool {
-        // So that a missing colon is not taken for a near one.
+    fn be_odd(&mut self) {
+        self.colon = ODD;
+    }
+
+    /// The length of the name; without a colon, and in an odd line, more than a head can hold.
+    #[inline]
+    fn name_len(self) -> usize {
         const { assert!(MAX_HEAD_LEN < NO_COLON / 2) };
-        let has_name = self.colon.wrapping_sub(self.start).wrapping_sub(1) < MAX_HEAD_LEN;
-        has_name && !self.is_odd
+        self.colon.wrapping_sub(self.start)
     }
 }
 
@@ -110,7 +124,9 @@ impl Head {
             spans: Vec::new(),
             content_length: None,
             escapes: Escapes::None,
-            has_backslash: false,
+            codes: Escapes::None.codes(),
+            unescaped: 0,
+            has_odd_backslash: false,
             scanned: 0,
             line: Line::starting_at(0),
         }
@@ -125,7 +141,7 @@ impl Head {
     pub(super) fn form(&self, rules: &Rules) -> Form {
         match rules.version {
             Some(Version::V1_0) => Form::Padded,
-            _ if self.has_backslash && self.escapes != Escapes::None => Form::Escaped(self.escapes),
+            _ if self.unescaped > 0 || self.has_odd_backslash => Form::Escaped(self.escapes),
             _ => Form::Literal,
         }
     }
@@ -166,7 +182,9 @@ impl Head {
         self.spans.clear();
         self.content_length = None;
         self.escapes = Escapes::of(rules.version, command);
-        self.has_backslash = false;
+        self.codes = self.escapes.codes();
+        self.unescaped = 0;
+        self.has_odd_backslash = false;
         self.scanned = line_len;
         self.line = Line::starting_at(line_len);
         Ok(self.command)
@@ -200,8 +218,9 @@ impl Head {
                     b':' => line.see_colon(position),
                     b'\n' if position == line.start => return Ok(Some(position + 1)),
                     b'\n' => {
-                        if line.is_plain() {
-                            self.end_line(line, position, window, rules)?;
+                        let name_len = line.name_len();
+                        if is_plain(name_len) {
+                            self.end_line(line, name_len, position, window, rules)?;
                         } else if self.end_odd_line(line, position, window, rules)?.is_blank() {
                             return Ok(Some(position + 1));
                         }
@@ -211,7 +230,7 @@ impl Head {
                     // NUL would see other frames.
                     0 => return Err(Fault::new(NulInHead, position)),
                     b'\\' => self.see_backslash(&mut line, position, window),
-                    b'\r' | 0x80.. => line.is_odd = true,
+                    b'\r' | 0x80.. => line.be_odd(),
                     _ => {}
                 }
             }
@@ -226,13 +245,16 @@ impl Head {
     /// and is looked at again with the whole line.
     #[inline]
     fn see_backslash(&mut self, line: &mut Line, position: usize, window: &[u8]) {
-        if self.escapes == Escapes::None || position < line.unescaped {
+        if position < self.unescaped {
             return;
         }
-        self.has_backslash = true;
         match window.get(position + 1) {
-            Some(code) if self.escapes.decode(*code).is_some() => line.unescaped = position + 2,
-            _ => line.is_odd = true,
+            Some(code) if self.codes.contain(*code) => self.unescaped = position + 2,
+            _ if self.escapes == Escapes::None => {}
+            _ => {
+                self.has_odd_backslash = true;
+                line.be_odd();
+            }
         }
     }
 
@@ -241,12 +263,13 @@ impl Head {
     fn end_line(
         &mut self,
         line: Line,
+        name_len: usize,
         end: usize,
         window: &[u8],
         rules: &Rules,
     ) -> Result<(), Fault> {
         self.check_count(line, rules)?;
-        if line.colon - line.start == name::CONTENT_LENGTH.len() {
+        if name_len == name::CONTENT_LENGTH.len() {
             self.check_content_length(line, end, window, rules)?;
         }
         self.spans.push(Span::header(narrow(line.start), narrow(line.colon), narrow(end)));
@@ -271,8 +294,10 @@ impl Head {
             return Ok(LineEnd::Blank);
         }
         let octets = window.get(line.start..end).unwrap_or_default();
-        let Some((kind, at)) = self.defect(octets, line.colon - line.start, rules) else {
-            self.end_line(line, end, window, rules)?;
+        let colon = memchr::memchr(b':', octets);
+        let line = Line { colon: colon.map_or(NO_COLON, |at| line.start + at), ..line };
+        let Some((kind, at)) = self.defect(octets, colon, rules) else {
+            self.end_line(line, line.name_len(), end, window, rules)?;
             return Ok(LineEnd::Header);
         };
         if rules.malformed == MalformedHeader::Reject {
@@ -286,11 +311,14 @@ impl Head {
     }
 
     /// What is wrong with a header line, and where in it.
-    fn defect(&self, line: &[u8], colon: usize, rules: &Rules) -> Option<(DecodeErrorKind, usize)> {
-        // Behind the end is the colon of no header, and that which is missing.
-        let Some((name, value)) = line.split_at_checked(colon) else {
-            return Some((MissingColon, line.len()));
-        };
+    fn defect(
+        &self,
+        line: &[u8],
+        colon: Option<usize>,
+        rules: &Rules,
+    ) -> Option<(DecodeErrorKind, usize)> {
+        let Some(colon) = colon else { return Some((MissingColon, line.len())) };
+        let (name, value) = line.split_at_checked(colon)?;
         if name.is_empty() {
             return Some((EmptyName, 0));
         }
@@ -330,11 +358,23 @@ impl Head {
         if window.get(line.start..line.colon) != Some(name::CONTENT_LENGTH.as_bytes()) {
             return Ok(());
         }
+        let at = line.colon + 1;
+        let value = window.get(at..end).unwrap_or_default();
+        match (self.content_length, value::decimal(value)) {
+            (None, Some(octets)) => {
+                self.content_length = Some(Announced { octets, at });
+                Ok(())
+            }
+            _ => self.check_odd_length(value, at, rules),
+        }
+    }
+
+    /// Checks a length that is padded or wrong, or not the first.
+    #[cold]
+    fn check_odd_length(&mut self, value: &[u8], at: usize, rules: &Rules) -> Result<(), Fault> {
         if self.content_length.is_some() && rules.malformed == MalformedHeader::Keep {
             return Ok(());
         }
-        let at = line.colon + 1;
-        let value = window.get(at..end).unwrap_or_default();
         // 1.0 pads values; a frame before the version is known may turn out to be 1.0.
         let value = match rules.version {
             Some(Version::V1_0) | None => value::trim_blanks(value),
@@ -342,14 +382,16 @@ impl Head {
         };
         let invalid = Fault::new(InvalidContentLength, at);
         let octets = value::decimal(value).ok_or(invalid)?;
-        match self.content_length {
-            None => self.content_length = Some(Announced { octets, at }),
-            // Two peers on the way could take different ones and see different frames.
-            Some(first) if first.octets != octets => return Err(invalid),
-            Some(_) => {}
-        }
-        Ok(())
+        let first = *self.content_length.get_or_insert(Announced { octets, at });
+        // Two peers on the way could take different ones and see different frames.
+        if first.octets == octets { Ok(()) } else { Err(invalid) }
     }
+}
+
+/// Whether a line with a name of that length has nothing in it that needs a closer look.
+#[inline]
+fn is_plain(name_len: usize) -> bool {
+    name_len.wrapping_sub(1) < MAX_HEAD_LEN
 }
 
 #[inline]

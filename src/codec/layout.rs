@@ -14,8 +14,8 @@ pub(super) enum Found {
 
 /// How a frame lies in the buffer: head, body, NUL.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
-    pub(super) command: Command,
+pub(crate) struct Layout {
+    pub(crate) command: Command,
     pub(super) form: Form,
     pub(super) head_len: usize,
     /// Octets between head and NUL.

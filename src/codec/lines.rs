@@ -143,7 +143,8 @@ fn marks(word: u64) -> u64 {
     let control = word.wrapping_sub(splat(14));
     let colon = (word ^ splat(b':')).wrapping_sub(ONE);
     let backslash = (word ^ splat(b'\\')).wrapping_sub(ONE);
-    (control | colon | backslash | word) & TOP
+    // What is not ASCII keeps its top bit: `colon` and `backslash` cannot both lose it.
+    (control | colon | backslash) & TOP
 }
 
 /// The octets that are looked at together.
@@ -178,9 +179,10 @@ fn look(octets: &[u8]) -> u64 {
 #[cfg(not(feature = "simd"))]
 #[inline]
 fn gather(marks: u64) -> u8 {
-    // Lane n holds its bit at 8n; multiplied it lands at 56 + n, and no sum carries.
-    const SPREAD: u64 = 0x0102_0408_1020_4080;
-    let [.., gathered] = (marks >> 7).wrapping_mul(SPREAD).to_le_bytes();
+    // A bit for each multiple of 7. Lane n holds its bit at 8n + 7; multiplied it lands at 56 + n, and
+    // no two bits land at the same place, so that none carries.
+    const SPREAD: u64 = 0x0002_0408_1020_4081;
+    let [.., gathered] = marks.wrapping_mul(SPREAD).to_le_bytes();
     gathered
 }
 

@@ -23,6 +23,7 @@ pub use decoder::{Decoder, Item};
 pub use encoder::{ContentLength, encode};
 pub(crate) use encoder::{HeadWriter, put_decimal, write_head};
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
+pub(crate) use layout::Layout;
 pub use limits::Limits;
 pub use scanner::{Scanner, Step};
 

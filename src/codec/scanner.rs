@@ -97,7 +97,7 @@ impl Scanner {
     pub fn new(config: DecoderConfig) -> Self {
         let DecoderConfig { limits, malformed_header: malformed } = config;
         Self {
-            rules: Rules { version: None, malformed, limits },
+            rules: Rules::new(malformed, limits),
             offset: 0,
             eols: 0,
             phase: Phase::Between,
@@ -190,6 +190,13 @@ impl Scanner {
         &self.head.spans
     }
 
+    /// The headers of the frame that was found.
+    #[inline]
+    pub(super) fn headers<'a>(&'a self, layout: Layout, buffer: &'a [u8]) -> Headers<'a> {
+        let head = buffer.get(..layout.head_len).unwrap_or_default();
+        Headers::new(head, self.spans(), layout.form)
+    }
+
     #[inline]
     fn frame<'a>(&'a self, layout: Layout, buffer: &'a [u8]) -> FrameRef<'a> {
         let (head, rest) = buffer.split_at_checked(layout.head_len).unwrap_or_default();
@@ -213,37 +220,61 @@ impl Scanner {
     }
 
     fn step(&mut self, buffer: &[u8]) -> Result<Found, Fault> {
-        if self.has_lost(buffer) {
-            self.phase = Phase::Between;
-        }
-        loop {
-            match self.phase {
-                Phase::Between => {
-                    if let Some(found) = self.between(buffer)? {
-                        return Ok(found);
-                    }
-                    self.head.command = None;
-                    self.phase = Phase::Head;
-                }
-                Phase::Head => {
-                    let Some((command, head_len)) = self.head.advance(buffer, &self.rules)? else {
-                        return Ok(Found::NeedMore);
-                    };
-                    self.phase = self.behind_head(command, head_len)?;
-                }
-                Phase::Counted { command, head_len, len } => {
-                    let nul = head_len.saturating_add(len);
-                    return match buffer.get(nul) {
-                        None => Ok(Found::NeedMore),
-                        Some(0) => Ok(self.whole(command, head_len, len, Body::Deliver)),
-                        Some(_) => Err(Fault::new(MissingNul, nul)),
-                    };
-                }
-                Phase::ToNul { command, head_len, searched } => {
-                    return self.find_nul(buffer, command, head_len, searched);
-                }
-                Phase::Failed(error) => return Err(Fault::new(error.kind, 0)),
+        // The caller may have taken octets away that were looked at before: then from the start.
+        match self.phase {
+            Phase::Head if !self.head.is_ahead_of(buffer) => self.read_head(buffer),
+            Phase::Counted { command, head_len, len } if head_len <= buffer.len() => {
+                self.find_end(buffer, command, head_len, len)
             }
+            Phase::ToNul { command, head_len, searched } if searched <= buffer.len() => {
+                self.find_nul(buffer, command, head_len, searched)
+            }
+            Phase::Failed(error) => Err(Fault::new(error.kind, 0)),
+            _ => {
+                if let Some(found) = self.between(buffer)? {
+                    self.phase = Phase::Between;
+                    return Ok(found);
+                }
+                self.head.command = None;
+                self.read_head(buffer)
+            }
+        }
+    }
+
+    #[inline]
+    fn read_head(&mut self, buffer: &[u8]) -> Result<Found, Fault> {
+        let Some((command, head_len)) = self.head.advance(buffer, &self.rules)? else {
+            self.phase = Phase::Head;
+            return Ok(Found::NeedMore);
+        };
+        // A length on a command that cannot have a body was copied there from a MESSAGE.
+        let Some(length) = self.head.content_length.filter(|_| command.may_have_body()) else {
+            return self.find_nul(buffer, command, head_len, head_len);
+        };
+        let limit = self.max_body_len(command);
+        match usize::try_from(length.octets) {
+            Ok(len) if len <= limit => self.find_end(buffer, command, head_len, len),
+            _ => Err(Fault::new(BodyTooLong { limit }, length.at)),
+        }
+    }
+
+    /// Looks for the NUL behind a body of a known length.
+    #[inline]
+    fn find_end(
+        &mut self,
+        buffer: &[u8],
+        command: Command,
+        head_len: usize,
+        len: usize,
+    ) -> Result<Found, Fault> {
+        let nul = head_len.saturating_add(len);
+        match buffer.get(nul) {
+            None => {
+                self.phase = Phase::Counted { command, head_len, len };
+                Ok(Found::NeedMore)
+            }
+            Some(0) => Ok(self.whole(command, head_len, len, Body::Deliver)),
+            Some(_) => Err(Fault::new(MissingNul, nul)),
         }
     }
 
@@ -273,21 +304,6 @@ impl Scanner {
         Ok(Some(Found::Eol { consumed }))
     }
 
-    /// How the octets behind a finished head are counted.
-    #[inline]
-    fn behind_head(&self, command: Command, head_len: usize) -> Result<Phase, Fault> {
-        let to_nul = Phase::ToNul { command, head_len, searched: head_len };
-        // A length on a command that cannot have a body was copied there from a MESSAGE.
-        let Some(length) = self.head.content_length.filter(|_| command.may_have_body()) else {
-            return Ok(to_nul);
-        };
-        let limit = self.max_body_len(command);
-        match usize::try_from(length.octets) {
-            Ok(len) if len <= limit => Ok(Phase::Counted { command, head_len, len }),
-            _ => Err(Fault::new(BodyTooLong { limit }, length.at)),
-        }
-    }
-
     /// Looks for the NUL that ends a body without a length.
     #[inline]
     fn find_nul(
@@ -308,7 +324,10 @@ impl Scanner {
             (false, Some(Version::V1_0)) => Body::Drop,
             (false, Some(_)) => {
                 return match buffer.get(head_len) {
-                    None => Ok(Found::NeedMore),
+                    None => {
+                        self.phase = Phase::ToNul { command, head_len, searched: head_len };
+                        Ok(Found::NeedMore)
+                    }
                     Some(0) => Ok(self.whole(command, head_len, 0, Body::Deliver)),
                     Some(_) => Err(Fault::new(UnexpectedBody, head_len)),
                 };
@@ -342,16 +361,6 @@ impl Scanner {
         match self.rules.version {
             None if command != Command::Error => self.rules.limits.max_connect_head_len,
             _ => self.rules.limits.max_body_len,
-        }
-    }
-
-    /// Whether the caller took octets away that were looked at before.
-    fn has_lost(&self, buffer: &[u8]) -> bool {
-        match self.phase {
-            Phase::Between | Phase::Failed(_) => false,
-            Phase::Head => self.head.is_ahead_of(buffer),
-            Phase::Counted { head_len, .. } => head_len > buffer.len(),
-            Phase::ToNul { searched, .. } => searched > buffer.len(),
         }
     }
 

@@ -25,23 +25,36 @@ pub(crate) enum Escapes {
 impl Escapes {
     /// The escapes of a frame; before a version is agreed there are none.
     pub(crate) fn of(version: Option<Version>, command: Command) -> Self {
-        match version {
-            Some(Version::V1_1) if command.escapes_headers() => Self::V1_1,
-            Some(Version::V1_2) if command.escapes_headers() => Self::V1_2,
-            _ => Self::None,
-        }
+        let of_version = match version {
+            None | Some(Version::V1_0) => Self::None,
+            Some(Version::V1_1) => Self::V1_1,
+            Some(Version::V1_2) => Self::V1_2,
+        };
+        if command.escapes_headers() { of_version } else { Self::None }
     }
 
     /// The octet that a backslash followed by `code` stands for.
     #[inline]
-    pub(crate) fn decode(self, code: u8) -> Option<u8> {
-        match code {
-            _ if self == Self::None => None,
-            b'n' => Some(b'\n'),
-            b'c' => Some(b':'),
-            b'\\' => Some(b'\\'),
-            b'r' if self == Self::V1_2 => Some(b'\r'),
+    pub(crate) const fn decode(self, code: u8) -> Option<u8> {
+        match (self, code) {
+            (Self::None, _) => None,
+            (_, b'n') => Some(b'\n'),
+            (_, b'c') => Some(b':'),
+            (_, b'\\') => Some(b'\\'),
+            (Self::V1_2, b'r') => Some(b'\r'),
             _ => None,
+        }
+    }
+
+    /// The codes that can be decoded.
+    #[inline]
+    pub(crate) const fn codes(self) -> Codes {
+        const V1_1: Codes = Codes::of(Escapes::V1_1);
+        const V1_2: Codes = Codes::of(Escapes::V1_2);
+        match self {
+            Self::None => Codes(0),
+            Self::V1_1 => V1_1,
+            Self::V1_2 => V1_2,
         }
     }
 
@@ -102,6 +115,33 @@ impl Escapes {
     }
 }
 
+/// A set of escape codes, which is asked faster than [`Escapes::decode`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Codes(u32);
+
+impl Codes {
+    /// The lowest code, which has the lowest bit.
+    const LOWEST: u8 = b'\\';
+
+    const fn of(escapes: Escapes) -> Self {
+        let mut codes = 0;
+        let mut bit = 0;
+        while bit < 32 {
+            if escapes.decode(Self::LOWEST + bit).is_some() {
+                codes |= 1 << bit;
+            }
+            bit += 1;
+        }
+        Self(codes)
+    }
+
+    #[inline]
+    pub(crate) fn contain(self, code: u8) -> bool {
+        let bit = u32::from(code.wrapping_sub(Self::LOWEST));
+        self.0.checked_shr(bit).is_some_and(|codes| codes & 1 == 1)
+    }
+}
+
 fn split_at_backslash(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let backslash = memchr(b'\\', text)?;
     let (before, after) = text.split_at_checked(backslash)?;
@@ -137,6 +177,15 @@ mod tests {
         ] {
             assert_eq!(escapes.first_undefined(text.as_bytes()), None, "{text}");
             assert_eq!(unescaped(escapes, text), plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_codes_are_those_that_can_be_decoded() {
+        for escapes in [Escapes::None, Escapes::V1_1, Escapes::V1_2] {
+            for code in 0..=255 {
+                assert_eq!(escapes.codes().contain(code), escapes.decode(code).is_some(), "{code}");
+            }
         }
     }
 

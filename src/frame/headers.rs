@@ -74,6 +74,27 @@ impl<'a> Headers<'a> {
         names.filter_map(move |(position, span)| Some((position, span.name(self.head)?)))
     }
 
+    /// Where the first header of each of those names stands among the header lines; behind the last
+    /// one if there is none. The names are some that have no escaped spelling.
+    #[inline]
+    pub(crate) fn positions<const N: usize>(self, names: [&str; N]) -> [u32; N] {
+        let mut found = [Self::NOWHERE; N];
+        let mut position = u32::try_from(self.spans.len()).unwrap_or(Self::NOWHERE);
+        // STOMP 1.2, "Repeated Header Entries": the first counts, so that it is looked at last.
+        for span in self.spans.iter().rev() {
+            position -= 1;
+            for (entry, name) in found.iter_mut().zip(names) {
+                if span.is_named(name, self.head) {
+                    *entry = position;
+                }
+            }
+        }
+        found
+    }
+
+    /// Behind the last header line of any frame.
+    pub(crate) const NOWHERE: u32 = u32::MAX;
+
     /// The header at a position among the header lines.
     #[inline]
     pub(crate) fn at(self, position: usize) -> Option<Header<'a>> {
@@ -260,6 +281,14 @@ impl Span {
 
     fn is_malformed(self) -> bool {
         self.colon == Self::MALFORMED
+    }
+
+    #[inline]
+    fn is_named(self, name: &str, head: &[u8]) -> bool {
+        let (start, colon) = (self.start as usize, self.colon as usize);
+        // Most names differ in length already. The colon of a malformed line is behind every head.
+        colon.wrapping_sub(start) == name.len()
+            && head.get(start..start.wrapping_add(name.len())) == Some(name.as_bytes())
     }
 
     #[inline]

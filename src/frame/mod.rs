@@ -54,7 +54,10 @@ impl Frame {
         head: Bytes,
         body: Bytes,
     ) -> Self {
-        Self { command, form, spans: SmallVec::from_slice(spans), head, body }
+        // Filled where it stays: a full one would be moved there.
+        let mut frame = Self { command, form, spans: SmallVec::new(), head, body };
+        frame.spans.extend_from_slice(spans);
+        frame
     }
 
     /// The command.

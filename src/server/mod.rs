@@ -203,12 +203,15 @@ impl<I: Instant, T> Server<I, T> {
                 self.link.close(reason);
                 continue;
             }
-            match self.link.next_frame() {
-                Ok(Some(frame)) => match self.handle(frame) {
-                    Ok(Some(event)) => return Some(event),
-                    Ok(None) => {}
-                    Err(fault) => self.refuse(fault),
-                },
+            match self.link.find_frame() {
+                Ok(Some(layout)) => {
+                    let frame = self.link.take_frame(layout);
+                    match self.handle(frame) {
+                        Ok(Some(event)) => return Some(event),
+                        Ok(None) => {}
+                        Err(fault) => self.refuse(fault),
+                    }
+                }
                 Ok(None) => {
                     let Some(fault) = self.early_fault() else {
                         self.rest();

@@ -9,8 +9,8 @@ use bytes::{Buf, Bytes, BytesMut};
 use super::heart_beat::{Agreement, HeartBeatTiming};
 use super::timers::{Instant, Timer, Timers};
 use super::{Bound, CloseReason, Limit, Outbox, UsageError};
-use crate::codec::{Decoder, DecoderConfig, Limits, MalformedHeader};
-use crate::{Command, Frame, Version};
+use crate::codec::{Decoder, DecoderConfig, Layout, Limits, MalformedHeader};
+use crate::{Command, Frame, Headers, Version};
 
 #[derive(Debug)]
 pub(crate) struct Link<I> {
@@ -219,12 +219,13 @@ impl<I: Instant> Link<I> {
             && !self.is_idle
     }
 
-    /// The next frame; `None`: nothing more for now. The error is how the peer ended it.
+    /// Finds the next frame, which is to be [taken](Self::take_frame) next; `None`: nothing more for
+    /// now. The error is how the peer ended it.
     #[inline]
-    pub(crate) fn next_frame(&mut self) -> Result<Option<Frame>, CloseReason> {
+    pub(crate) fn find_frame(&mut self) -> Result<Option<Layout>, CloseReason> {
         self.examined = 0;
-        match self.decoder.next_frame() {
-            Ok(Some(frame)) => return Ok(Some(frame)),
+        match self.decoder.find_frame() {
+            Ok(Some(layout)) => return Ok(Some(layout)),
             Ok(None) => {}
             Err(error) => return Err(CloseReason::Protocol(error.into())),
         }
@@ -235,6 +236,18 @@ impl<I: Instant> Link<I> {
             (Input::Ended, Ok(())) => Err(CloseReason::Eof),
             (Input::Ended, Err(error)) => Err(CloseReason::Protocol(error.into())),
         }
+    }
+
+    /// The headers of the frame that was found.
+    #[inline]
+    pub(crate) fn found_headers(&self, layout: Layout) -> Headers<'_> {
+        self.decoder.found_headers(layout)
+    }
+
+    /// Takes the frame that was found.
+    #[inline]
+    pub(crate) fn take_frame(&mut self, layout: Layout) -> Frame {
+        self.decoder.take_frame(layout)
     }
 
     /// The end that is due because the peer did not do something in time.
