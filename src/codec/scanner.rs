@@ -5,6 +5,7 @@ use super::error::DecodeErrorKind::{
 };
 use super::head::{Fault, Head, Rules};
 use super::layout::{Body, Found, Layout};
+use super::lines::has_nul;
 use super::{DecodeError, DecoderConfig, Limits};
 use crate::frame::{FrameRef, Headers, Span};
 use crate::{Command, Version};
@@ -72,6 +73,9 @@ pub enum Step<'a> {
     },
 }
 
+/// Up to so many octets a NUL is looked for without a call.
+const SHORT: usize = 64;
+
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     Between,
@@ -82,11 +86,13 @@ enum Phase {
         head_len: usize,
         len: usize,
     },
-    /// Behind a head without; everything before `searched` holds no NUL.
+    /// Behind a head without; everything before `searched` holds no NUL, and at `excess` there has to
+    /// be one.
     ToNul {
         command: Command,
         head_len: usize,
         searched: usize,
+        excess: usize,
     },
     Failed(DecodeError),
 }
@@ -230,9 +236,7 @@ impl Scanner {
             Phase::Counted { command, head_len, len } if head_len <= buffer.len() => {
                 self.find_end(buffer, command, head_len, len)
             }
-            Phase::ToNul { command, head_len, searched } if searched <= buffer.len() => {
-                self.find_nul(buffer, command, head_len, searched)
-            }
+            Phase::ToNul { searched, .. } if searched <= buffer.len() => self.search_on(buffer),
             Phase::Failed(error) => Err(Fault::new(error.kind, 0)),
             _ => {
                 if let Some(found) = self.between(buffer)? {
@@ -308,6 +312,34 @@ impl Scanner {
         Ok(Some(Found::Eol { consumed }))
     }
 
+    /// Goes on looking for the NUL that ends a body without a length.
+    #[inline(never)]
+    fn search_on(&mut self, buffer: &[u8]) -> Result<Found, Fault> {
+        let Phase::ToNul { command, head_len, searched, excess } = &mut self.phase else {
+            return Ok(Found::NeedMore);
+        };
+        let unsearched = buffer.get(*searched..).unwrap_or_default();
+        // Most reads of a large body are more of it.
+        if unsearched.len() <= SHORT && buffer.len() <= *excess && !has_nul(unsearched) {
+            *searched = buffer.len();
+            return Ok(Found::NeedMore);
+        }
+        let (command, head_len, searched) = (*command, *head_len, *searched);
+        self.search_closely(buffer, command, head_len, searched)
+    }
+
+    /// Apart, so that what comes before needs few registers.
+    #[inline(never)]
+    fn search_closely(
+        &mut self,
+        buffer: &[u8],
+        command: Command,
+        head_len: usize,
+        searched: usize,
+    ) -> Result<Found, Fault> {
+        self.find_nul(buffer, command, head_len, searched)
+    }
+
     /// Looks for the NUL that ends a body without a length.
     #[inline]
     fn find_nul(
@@ -329,7 +361,12 @@ impl Scanner {
             (false, Some(_)) => {
                 return match buffer.get(head_len) {
                     None => {
-                        self.phase = Phase::ToNul { command, head_len, searched: head_len };
+                        self.phase = Phase::ToNul {
+                            command,
+                            head_len,
+                            searched: head_len,
+                            excess: head_len,
+                        };
                         Ok(Found::NeedMore)
                     }
                     Some(0) => Ok(self.whole(command, head_len, 0, Body::Deliver)),
@@ -345,7 +382,7 @@ impl Scanner {
             }
             None if buffer.len() > excess => Err(Fault::new(BodyTooLong { limit }, excess)),
             None => {
-                self.phase = Phase::ToNul { command, head_len, searched: window.len() };
+                self.phase = Phase::ToNul { command, head_len, searched: window.len(), excess };
                 Ok(Found::NeedMore)
             }
         }
