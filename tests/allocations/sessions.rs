@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use bytes::Buf;
-use stomp_proto::client::SubscribeRequest;
+use stomp_proto::client::{SendRequest, SubscribeRequest};
 use stomp_proto::frame::AckMode;
 use stomp_proto::server::{Accept, Delivery, Event, ServerConfig, SubscriptionId};
 use stomp_proto::{Client, ClientConfig, HeartBeat, Server, Session, client};
@@ -145,6 +145,39 @@ fn an_idle_client_session_is_small() {
     assert!(held <= IDLE, "{held} octets");
 }
 
+#[test]
+fn a_server_that_has_worked_and_rests_holds_no_more_than_before() {
+    let mut server = server();
+    let delivery = Delivery::builder("/queue/a").body("x").build();
+    let subscription = subscribe(&mut server, "id:3\ndestination:/queue/c\nack:client");
+    rest(&mut server, 4);
+    let (held, ()) = held(|| {
+        server.deliver(subscription, &delivery, 0).unwrap();
+        server.receive(b"BEGIN\ntransaction:t\n\n\0ACK\nid:a1-0\ntransaction:t\n\n\0");
+        server.receive(b"COMMIT\ntransaction:t\nreceipt:r\n\n\0");
+        let Some(Event::Commit { reply, .. }) = server.poll_event(Duration::from_secs(10)) else {
+            panic!("no COMMIT")
+        };
+        server.confirm(reply).unwrap();
+        rest(&mut server, 10);
+    });
+    assert_eq!(held, 0);
+}
+
+#[test]
+fn a_client_that_has_worked_and_rests_holds_no_more_than_before() {
+    let mut client = client();
+    let (held, ()) = held(|| {
+        let receipt = client.next_receipt();
+        client.send(&SendRequest::new("/queue/a").body("x").receipt(receipt)).unwrap();
+        client.receive(b"RECEIPT\nreceipt-id:1\n\n\0");
+        let event = client.poll_event(Duration::from_secs(10));
+        assert_eq!(event, Some(client::Event::Receipt(receipt)));
+        rest(&mut client, 10);
+    });
+    assert_eq!(held, 0);
+}
+
 /// A client with a subscription that has had messages and is idle now.
 fn client() -> Client<Duration> {
     let config = ClientConfig::new("broker").heart_beat(BEATS);
@@ -154,7 +187,7 @@ fn client() -> Client<Duration> {
     client.subscribe(&SubscribeRequest::new("/queue/a").ack(AckMode::Client)).unwrap();
     client.receive(MESSAGE);
     assert!(matches!(client.poll_event(Duration::ZERO), Some(client::Event::Message(_))));
-    rest(&mut client);
+    rest(&mut client, 0);
     client
 }
 
@@ -171,13 +204,18 @@ fn server() -> Server<Duration, u64> {
         panic!("no SUBSCRIBE")
     };
     server.confirm(reply).unwrap();
-    rest(&mut server);
+    rest(&mut server, 0);
     server
 }
 
 /// A subscription in the mode auto, confirmed.
 fn subscribe_to(server: &mut Server<Duration, u64>) -> SubscriptionId {
-    server.receive(b"SUBSCRIBE\nid:2\ndestination:/queue/b\n\n\0");
+    subscribe(server, "id:2\ndestination:/queue/b")
+}
+
+/// A subscription, confirmed.
+fn subscribe(server: &mut Server<Duration, u64>, headers: &str) -> SubscriptionId {
+    server.receive(format!("SUBSCRIBE\n{headers}\n\n\0").as_bytes());
     let Some(Event::Subscribe { frame, reply }) = server.poll_event(Duration::from_secs(3)) else {
         panic!("no SUBSCRIBE")
     };
@@ -186,10 +224,10 @@ fn subscribe_to(server: &mut Server<Duration, u64>) -> SubscriptionId {
 }
 
 /// Writes what there is to write, and lets a moment pass in which nothing happens.
-fn rest(session: &mut impl Session<Instant = Duration>) {
+fn rest(session: &mut impl Session<Instant = Duration>, now: u64) {
     let len = session.outbox().remaining();
     session.outbox().advance(len);
-    for seconds in 1..3 {
+    for seconds in now + 1..now + 3 {
         assert!(session.poll_event(Duration::from_secs(seconds)).is_none());
     }
 }
