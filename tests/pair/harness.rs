@@ -49,6 +49,10 @@ pub(crate) fn turn<S: Session<Instant = Duration>>(
     loop {
         // Reading comes before the deadlines: a driver that wakes up late may find a sign of life.
         let mut is_busy = session.wants_read() && read(session, incoming, now);
+        if is_busy && incoming.is_at_its_end(now) {
+            // As who reads until the socket has nothing more.
+            read(session, incoming, now);
+        }
         session.handle_timeout(now);
         while application.is_hungry() {
             let Some(event) = session.poll_event(now) else { break };

@@ -229,6 +229,12 @@ impl Wire {
         self.under_way.push_back((self.arrival(now), Bytes::copy_from_slice(octets)));
     }
 
+    /// Whether a read that takes all that has come finds the end behind it.
+    pub(crate) fn is_at_its_end(&self, now: Duration) -> bool {
+        let is_next = self.under_way.is_empty() && self.chunking == Chunking::Whole;
+        is_next && self.next_arrival().is_some_and(|at| at <= now)
+    }
+
     /// When there is something to read next, be it the end of the stream.
     pub(crate) fn next_arrival(&self) -> Option<Duration> {
         let is_silent = self.is_cut() && self.cut_is == Cut::Silence;
