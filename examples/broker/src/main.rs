@@ -18,7 +18,7 @@ use options::Options;
 #[tokio::main]
 async fn main() -> ExitCode {
     let options = Options::parse();
-    log();
+    log(options.log());
     match run(&options).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -28,10 +28,9 @@ async fn main() -> ExitCode {
     }
 }
 
-fn log() {
+fn log(level: LevelFilter) {
     // What lapin calls an error may be a client's, and is logged where it is told.
-    let filter =
-        Targets::new().with_default(LevelFilter::INFO).with_target("lapin", LevelFilter::OFF);
+    let filter = Targets::new().with_default(level).with_target("lapin", LevelFilter::OFF);
     let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr);
     tracing_subscriber::registry().with(lines).with(filter).init();
 }
