@@ -110,6 +110,11 @@ async fn a_frame_about_what_is_not_there_or_is_there_already() {
         ),
         ("1.2", "WRONG\nid:0", "Bad command", "Could not interpret command \"WRONG\"\n"),
         ("1.0", "MESSAGE", "Bad command", "Could not interpret command \"MESSAGE\"\n"),
+        ("1.2", "send\nid:0", "Bad command", "Could not interpret command \"send\"\n"),
+        // No command looks like that, and it may be a secret.
+        ("1.2", "hush\nid:0", "Bad command", "Could not interpret command \"\"\n"),
+        ("1.2", "SENDhush\nid:0", "Bad command", "Could not interpret command \"\"\n"),
+        ("1.2", "HUSH5HUSH\nid:0", "Bad command", "Could not interpret command \"\"\n"),
         // The broker that has these words has none for what follows.
         ("1.2", "CONNECT", "already connected", ""),
     ] {
