@@ -105,3 +105,31 @@ async fn who_sends_itself_more_than_anything_holds_gets_it_all_in_order() {
     }
     peer.quiet().await;
 }
+
+/// However much it may have: what has not left for it is anybody's.
+#[tokio::test]
+async fn a_consumer_that_does_not_read_leaves_the_rest_to_others() {
+    let limits = MemoryLimits { max_queue_len: 2000 * LARGE, ..limits() };
+    let broker = start_with(Config::default(), limits).await;
+    let mut slow = broker.client().await;
+    let request = SubscribeRequest::new("/queue/a").ack(AckMode::ClientIndividual);
+    slow.subscribe(request.header("prefetch-count", "0")).await;
+    let mut sender = broker.client().await;
+    let count = 600;
+    for number in 0..count {
+        sender.send("/queue/a", &large(number)).await;
+    }
+    let mut quick = broker.client().await;
+    quick.subscribe(SubscribeRequest::new("/queue/a")).await;
+    let mut last = 0;
+    // Sockets and outbox take a hundred or so.
+    while last < count - 1 {
+        let number = body(&quick.message().await).trim_start().parse().unwrap();
+        assert!(number > last, "{number} after {last}");
+        last = number;
+    }
+    // And those in their turn when it is gone.
+    drop(slow);
+    let first = body(&quick.message().await);
+    assert_eq!(first.trim_start(), "0");
+}

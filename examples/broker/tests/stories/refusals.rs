@@ -123,6 +123,30 @@ async fn a_frame_about_what_is_not_there_or_is_there_already() {
     }
 }
 
+/// What AMQP cannot carry, so that a broker on one answers the same.
+#[tokio::test]
+async fn a_name_that_is_too_long() {
+    let expected = "a name or property is longer than the 255 octets of AMQP\n";
+    let expected = ("Processing error".to_owned(), expected.to_owned());
+    let long = "n".repeat(256);
+    for frame in [
+        format!("SEND\ndestination:/queue/{long}\n\n\0"),
+        format!("SEND\ndestination:/topic/{long}\n\n\0"),
+        format!("SUBSCRIBE\nid:1\ndestination:/queue/{long}\n\n\0"),
+        format!("SUBSCRIBE\nid:1\ndestination:/topic/{long}\n\n\0"),
+        format!("SUBSCRIBE\nid:{long}\ndestination:/topic/a\n\n\0"),
+    ] {
+        assert_eq!(refusal("1.2", &frame).await, expected, "{frame}");
+    }
+    let name = "n".repeat(255);
+    let broker = start().await;
+    let frames = format!(
+        "CONNECT\naccept-version:1.2\nhost:h\n\n\0\
+         SUBSCRIBE\nid:0\ndestination:/topic/{name}\nreceipt:s\n\n\0DISCONNECT\n\n\0"
+    );
+    assert!(talk(&broker, &[(&frames, 2)]).await[1].starts_with("RECEIPT\nreceipt-id:s\n"));
+}
+
 #[tokio::test]
 async fn one_transaction_too_many() {
     let begin = |number| format!("BEGIN\ntransaction:{number}\n\n\0");

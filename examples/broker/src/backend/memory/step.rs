@@ -22,6 +22,21 @@ pub(super) enum Step {
     Settle { outcome: Outcome, deliveries: Vec<Token> },
 }
 
+impl Step {
+    /// The names and keys in it.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let names: [&str; 3] = match self {
+            Self::Declare { queue, .. } | Self::Delete { queue } => [queue, "", ""],
+            Self::Bind { queue, exchange, key } => [queue, exchange, key],
+            Self::Consume { queue, tag, .. } => [queue, tag.as_str(), ""],
+            Self::Publish { exchange, key, .. } => [exchange, key, ""],
+            Self::Cancel { tag } => [tag.as_str(), "", ""],
+            Self::Qos { .. } | Self::Settle { .. } => ["", "", ""],
+        };
+        names.into_iter()
+    }
+}
+
 /// The steps of jobs that are to be carried out as one.
 pub(super) fn steps(jobs: Vec<Job<'_, Token>>) -> Vec<Step> {
     let mut steps = Vec::new();

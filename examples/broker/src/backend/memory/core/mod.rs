@@ -2,7 +2,7 @@
 
 mod topology;
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::sync::Arc;
 
 use stomp_proto::Text;
@@ -13,9 +13,15 @@ use tracing::warn;
 
 use super::exchange::Exchanges;
 use super::queue::{Assignment, Queue, QueueId, SessionId};
+use super::refusal;
 use super::step::Step;
 use super::{MemoryLimits, Token};
 use crate::backend::Outcome;
+
+/// Octets of a name or key, as in AMQP.
+const MAX_NAME_LEN: usize = 255;
+/// Messages that are the turn of a session, and not fetched.
+const MAX_MAIL: usize = 256;
 
 #[derive(Debug)]
 pub(super) struct Core {
@@ -31,8 +37,10 @@ pub(super) struct Core {
 
 #[derive(Debug)]
 struct Session {
-    /// What is its turn and was not fetched; bounded by the credit of its consumers.
+    /// What is its turn and was not fetched: not much, as all of it may have to go back at once.
     mail: VecDeque<Mail>,
+    /// Whether a message was not its turn for want of room there.
+    is_behind: bool,
     has_mail: Arc<Notify>,
     consumers: BTreeMap<ConsumerTag, QueueId>,
     /// For consumers that start from now on.
@@ -71,28 +79,53 @@ impl Core {
 
     pub(super) fn open(&mut self, has_mail: Arc<Notify>) -> SessionId {
         let id = SessionId(self.draw_id());
-        let (mail, consumers) = (VecDeque::new(), BTreeMap::new());
-        self.sessions.insert(id, Session { mail, has_mail, consumers, prefetch_count: None });
+        let session = Session {
+            mail: VecDeque::new(),
+            is_behind: false,
+            has_mail,
+            consumers: BTreeMap::new(),
+            prefetch_count: None,
+        };
+        self.sessions.insert(id, session);
         id
     }
 
     /// What a session is to hear next.
-    pub(super) fn fetch(&mut self, session: SessionId) -> Option<Mail> {
-        self.sessions.get_mut(&session)?.mail.pop_front()
+    pub(super) fn fetch(&mut self, id: SessionId) -> Option<Mail> {
+        let session = self.sessions.get_mut(&id)?;
+        if session.is_behind && session.mail.len() <= MAX_MAIL / 2 {
+            session.is_behind = false;
+            let queues: BTreeSet<_> = session.consumers.values().copied().collect();
+            for queue in queues {
+                self.dispatch(queue);
+            }
+        }
+        self.sessions.get_mut(&id)?.mail.pop_front()
     }
 
     /// Ends a session: its consumers and exclusive queues go, and what it left open goes back.
     pub(super) fn close(&mut self, id: SessionId, open: &[Token]) {
-        let tags = self.sessions.get(&id).map(|session| session.consumers.keys().cloned());
-        for tag in tags.map(Vec::from_iter).unwrap_or_default() {
-            self.cancel(id, &tag);
+        let Some(session) = self.sessions.remove(&id) else { return };
+        // All at once: what one of its consumers gives back must not go to the next one.
+        let mut queues: Vec<_> = session.consumers.into_values().collect();
+        queues.sort_unstable();
+        queues.dedup();
+        for queue in &queues {
+            if let Some(queue) = self.queues.get_mut(queue) {
+                queue.cancel_all(id);
+            }
+        }
+        for mail in session.mail {
+            self.give_back(&mail);
         }
         self.settle(Outcome::GivenBack, open);
+        for queue in queues {
+            self.leave(queue);
+        }
         let owned = self.queues.iter().filter(|(_, queue)| queue.owner == Some(id));
         for queue in owned.map(|(queue, _)| *queue).collect::<Vec<_>>() {
             self.delete(queue);
         }
-        self.sessions.remove(&id);
     }
 
     // ---- steps
@@ -128,6 +161,10 @@ impl Core {
     /// What would fail of a transaction, before any of it is done.
     fn check(&self, session: SessionId, steps: &[Step]) -> Result<(), Failure> {
         for step in steps {
+            // They are kept, and patterns are matched with them: by what they are short.
+            if step.names().any(|name| name.len() > MAX_NAME_LEN) {
+                return Err(refusal::too_long());
+            }
             match step {
                 Step::Publish { exchange, .. } | Step::Bind { exchange, .. } => {
                     self.check_exchange(exchange)?;
@@ -220,11 +257,21 @@ impl Core {
 
     /// Gives messages to the consumers that may have one more, in turn.
     fn dispatch(&mut self, id: QueueId) {
-        let Some(queue) = self.queues.get_mut(&id) else { return };
-        while let Some(assignment) = queue.assign() {
-            let Some(session) = self.sessions.get_mut(&assignment.consumer.session) else { return };
+        let Self { queues, sessions, .. } = self;
+        let Some(queue) = queues.get_mut(&id) else { return };
+        while let Some(assignment) = queue.assign(|session| may_have_mail(sessions, session)) {
+            let Some(session) = sessions.get_mut(&assignment.consumer.session) else { return };
             session.mail.push_back(Mail::Message(id, assignment));
             session.has_mail.notify_one();
+        }
+    }
+
+    /// Gives back unseen what was not fetched.
+    fn give_back(&mut self, mail: &Mail) {
+        if let Mail::Message(queue, it) = mail
+            && let Some(queue) = self.queues.get_mut(queue)
+        {
+            queue.settle(it.position, Outcome::Unsent);
         }
     }
 
@@ -232,4 +279,12 @@ impl Core {
         self.next_id += 1;
         self.next_id
     }
+}
+
+/// Whether a session has room for a message that is its turn. If not, it will ask.
+fn may_have_mail(sessions: &mut BTreeMap<SessionId, Session>, id: SessionId) -> bool {
+    let Some(session) = sessions.get_mut(&id) else { return false };
+    let has_room = session.mail.len() < MAX_MAIL;
+    session.is_behind |= !has_room;
+    has_room
 }

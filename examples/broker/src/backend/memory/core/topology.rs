@@ -125,10 +125,16 @@ impl Core {
             }
             _ => true,
         });
+        self.leave(queue_id);
+    }
+
+    /// Sees to a queue that has lost a consumer.
+    pub(super) fn leave(&mut self, id: QueueId) {
+        let Some(queue) = self.queues.get(&id) else { return };
         if queue.flags.auto_delete == Some(true) && queue.consumers().next().is_none() {
-            self.delete(queue_id);
+            self.delete(id);
         } else {
-            self.dispatch(queue_id);
+            self.dispatch(id);
         }
     }
 
