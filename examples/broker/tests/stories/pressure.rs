@@ -133,3 +133,37 @@ async fn a_consumer_that_does_not_read_leaves_the_rest_to_others() {
     let first = body(&quick.message().await);
     assert_eq!(first.trim_start(), "0");
 }
+
+/// Messages that all take up what they may together: who has little still gets through.
+#[tokio::test]
+async fn whoever_fills_the_memory_waits_and_does_not_keep_out_the_others() {
+    // A share is as much as two small messages are.
+    let limits = MemoryLimits {
+        max_len: 10 * LARGE,
+        max_queues: 300,
+        max_queue_len: 100 * LARGE,
+        ..limits()
+    };
+    let broker = start_with(Config::default(), limits).await;
+    let mut greedy = broker.client().await;
+    for number in 0..10 {
+        greedy.send(&format!("/queue/{number}"), &large(number)).await;
+    }
+    let receipt = greedy.client.next_receipt();
+    let one_more = SendRequest::new("/queue/11").body(large(11)).receipt(receipt);
+    greedy.client.send(&one_more).unwrap();
+    greedy.quiet().await;
+
+    let mut peer = broker.client().await;
+    peer.client.subscribe(&SubscribeRequest::new("/queue/small")).unwrap();
+    peer.client.subscribe(&SubscribeRequest::new("/topic/small")).unwrap();
+    for destination in ["/queue/small", "/topic/small", "/queue/small"] {
+        peer.client.send(&SendRequest::new(destination).body("hello")).unwrap();
+        assert_eq!(peer.bodies(1).await, ["hello"]);
+    }
+    greedy.quiet().await;
+    peer.client.subscribe(&SubscribeRequest::new("/queue/0")).unwrap();
+    peer.client.subscribe(&SubscribeRequest::new("/queue/1")).unwrap();
+    peer.bodies(2).await;
+    greedy.receipt().await;
+}

@@ -87,6 +87,7 @@ impl Queue {
     }
 
     pub(super) fn push(&mut self, message: Arc<Message>) {
+        message.hold();
         self.octets += message.octets();
         self.ready.insert(self.next, Entry { message, redelivered: false });
         self.next += 1;

@@ -7,7 +7,7 @@ use stomp_proto::destination::{Action, ConsumerTag, QueueFlags};
 use stomp_proto::frame::AckMode;
 
 use super::Token;
-use super::message::Message;
+use super::message::{Held, Message};
 use crate::backend::{Job, Outcome};
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Step {
 }
 
 /// The steps of jobs that are to be carried out as one.
-pub(super) fn steps(jobs: Vec<Job<'_, Token>>) -> Vec<Step> {
+pub(super) fn steps(jobs: Vec<Job<'_, Token>>, held: &Held) -> Vec<Step> {
     let mut steps = Vec::new();
     for job in jobs {
         match job {
@@ -59,7 +59,7 @@ pub(super) fn steps(jobs: Vec<Job<'_, Token>>) -> Vec<Step> {
                             Some(Step::Consume { queue, tag, mode })
                         }
                         Action::Publish { exchange, key, properties } => message.map(|sent| {
-                            let message = Message::new(sent, &exchange, &key, &properties);
+                            let message = Message::new(sent, &exchange, &key, &properties, held);
                             Step::Publish { exchange, key, message: Arc::new(message) }
                         }),
                         Action::Cancel { tag } => Some(Step::Cancel { tag }),

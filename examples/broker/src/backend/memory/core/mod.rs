@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 use tracing::warn;
 
 use super::exchange::Exchanges;
+use super::message::Held;
 use super::queue::{Assignment, Queue, QueueId, SessionId};
 use super::refusal;
 use super::step::Step;
@@ -31,8 +32,13 @@ pub(super) struct Core {
     names: BTreeMap<Text, QueueId>,
     sessions: BTreeMap<SessionId, Session>,
     next_id: u64,
+    /// Of them those that are of a single session.
+    owned: usize,
     /// Told when a full queue is so no longer.
     room: Arc<Notify>,
+    held: Held,
+    /// Whether the messages took up all that they may when it was last looked at.
+    was_crowded: bool,
 }
 
 #[derive(Debug)]
@@ -63,7 +69,7 @@ pub(super) enum Performed {
 }
 
 impl Core {
-    pub(super) fn new(limits: MemoryLimits, room: Arc<Notify>) -> Self {
+    pub(super) fn new(limits: MemoryLimits, room: Arc<Notify>, held: Held) -> Self {
         Self {
             limits,
             exchanges: Exchanges::new(),
@@ -71,7 +77,10 @@ impl Core {
             names: BTreeMap::new(),
             sessions: BTreeMap::new(),
             next_id: 0,
+            owned: 0,
             room,
+            held,
+            was_crowded: false,
         }
     }
 
@@ -126,6 +135,7 @@ impl Core {
         for queue in owned.map(|(queue, _)| *queue).collect::<Vec<_>>() {
             self.delete(queue);
         }
+        self.look_for_room();
     }
 
     // ---- steps
@@ -146,6 +156,7 @@ impl Core {
                 return Performed::Failed(failure);
             }
         }
+        self.look_for_room();
         Performed::Done
     }
 
@@ -156,6 +167,7 @@ impl Core {
                 self.settle(Outcome::GivenBack, &deliveries);
             }
         }
+        self.look_for_room();
     }
 
     /// What would fail of a transaction, before any of it is done.
@@ -184,14 +196,42 @@ impl Core {
     /// instead: a slow subscriber to a topic is nobody else's trouble.
     fn has_to_wait(&self, steps: &[Step]) -> bool {
         steps.iter().any(|step| {
-            let Step::Publish { exchange, key, .. } = step else { return false };
-            self.route(exchange, key).iter().any(|queue| self.is_full(*queue))
+            let Step::Publish { exchange, key, message } = step else { return false };
+            let queues = self.route(exchange, key);
+            if queues.is_empty() && exchange.is_empty() {
+                // Perhaps one of the steps makes it.
+                return self.is_crowded() && message.octets() > self.share();
+            }
+            queues.iter().any(|queue| self.is_full(*queue, message.octets()))
         })
     }
 
-    fn is_full(&self, queue: QueueId) -> bool {
+    /// Whether a queue has no room for a message of so many octets.
+    fn is_full(&self, queue: QueueId, octets: usize) -> bool {
         let queue = self.queues.get(&queue).filter(|queue| queue.owner.is_none());
-        queue.is_some_and(|queue| queue.octets() >= self.limits.max_queue_len)
+        queue.is_some_and(|queue| {
+            let is_crowding = self.is_crowded() && queue.octets() + octets > self.share();
+            queue.octets() >= self.limits.max_queue_len || is_crowding
+        })
+    }
+
+    /// Whether messages take up all that they may.
+    fn is_crowded(&self) -> bool {
+        self.held.octets() >= self.limits.max_len
+    }
+
+    /// What each queue may have then.
+    fn share(&self) -> usize {
+        self.limits.max_len / self.limits.max_queues.max(1)
+    }
+
+    /// Tells those who wait when it is crowded no longer.
+    fn look_for_room(&mut self) {
+        let is_crowded = self.is_crowded();
+        if self.was_crowded && !is_crowded {
+            self.room.notify_waiters();
+        }
+        self.was_crowded = is_crowded;
     }
 
     fn carry(&mut self, session: SessionId, step: Step) -> Result<(), Failure> {
@@ -207,10 +247,12 @@ impl Core {
             }
             Step::Consume { queue, tag, mode } => self.consume(session, &queue, tag, mode)?,
             Step::Publish { exchange, key, message } => {
+                let most = self.limits.max_queue_len;
+                let most = if self.is_crowded() { most.min(self.share()) } else { most };
                 for id in self.route(&exchange, &key) {
                     let Some(queue) = self.queues.get_mut(&id) else { continue };
                     queue.push(message.clone());
-                    if queue.owner.is_some() && queue.shrink_to(self.limits.max_queue_len) {
+                    if queue.owner.is_some() && queue.shrink_to(most) {
                         warn!(queue = %queue.name, "slow consumer: its oldest messages are dropped");
                     }
                     self.dispatch(id);
@@ -247,6 +289,7 @@ impl Core {
             }
             touched.push(*id);
         }
+        self.look_for_room();
         // When all are back in their places.
         touched.sort_unstable();
         touched.dedup();
