@@ -1,6 +1,8 @@
 //! Slow consumers and full queues: memory stays bounded, and nobody else suffers.
 
 use core::time::Duration;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 
 use stomp_broker::Config;
 use stomp_broker::backend::MemoryLimits;
@@ -166,4 +168,26 @@ async fn whoever_fills_the_memory_waits_and_does_not_keep_out_the_others() {
     peer.client.subscribe(&SubscribeRequest::new("/queue/1")).unwrap();
     peer.bodies(2).await;
     greedy.receipt().await;
+}
+
+/// One thread has all connections, so that nobody else looks whether anything has come for the others.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_client_that_is_never_done_leaves_the_others_their_turn() {
+    let broker = start_with(Config::default(), limits()).await;
+    let mut peer = broker.client().await;
+    let address = broker.tcp;
+    let flood = std::thread::spawn(move || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        let requests = "BEGIN\ntransaction:t\n\n\0ABORT\ntransaction:t\n\n\0".repeat(100_000);
+        write!(stream, "CONNECT\n\n\0{requests}DISCONNECT\n\n\0").unwrap();
+        stream.read_to_end(&mut Vec::new()).unwrap();
+    });
+    let mut rounds = 0;
+    while !flood.is_finished() {
+        peer.send("/topic/nobody", "").await;
+        rounds += 1;
+    }
+    flood.join().unwrap();
+    // 4 MB are 64 times what may be looked at in a row. A request alone takes two such times or three.
+    assert!(rounds >= 8, "{rounds}");
 }
