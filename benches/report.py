@@ -48,6 +48,7 @@ BUDGETS = [
     ("decode/escaped/borrowed", "decode a frame of escapes, borrowed", 3500, 1800),
     ("encode/send", "encode a SEND of 207 octets", 1300, 800),
     ("session/beat-in", "a beat in", 100, 10),
+    ("session/beat-out", "a beat out: when is it due, make it, take it", 100, 10),
 ]
 
 
