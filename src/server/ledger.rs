@@ -120,7 +120,7 @@ impl<T> Ledger<T> {
         self.open
     }
 
-    /// Gives the memory of an empty slab back.
+    /// Gives the memory of the slab back if it is empty.
     pub(super) fn shrink(&mut self) {
         if self.open == 0 {
             (self.slots, self.free) = (Vec::new(), None);

@@ -176,7 +176,7 @@ impl<I: Instant, T> Server<I, T> {
 
     /// Gives memory back when nothing has happened for a while.
     fn rest(&mut self) {
-        if self.link.rest() && self.ledger.len() == 0 {
+        if self.link.rest() {
             self.ledger.shrink();
         }
     }
