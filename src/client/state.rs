@@ -80,9 +80,9 @@ impl<I: Instant> Client<I> {
             Some(value) => HeartBeat::parse(&value)
                 .ok_or(ProtocolError::InvalidHeader { command, name: name::HEART_BEAT })?,
         };
-        let heart_beat = self.terms.heart_beat.agree(theirs);
         // What lies behind it in the inbox already follows the new rules.
-        self.link.connected(version, heart_beat);
+        self.link.connected(version, self.terms.heart_beat, theirs);
+        let heart_beat = self.link.agreement();
         self.state = State::Connected(version);
         let not_renewed = self.renew_subscriptions(version);
         Ok(Event::Connected(Connected::new(frame, version, heart_beat, not_renewed)))

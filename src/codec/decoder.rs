@@ -5,7 +5,7 @@ use core::fmt;
 use bytes::{Buf, Bytes, BytesMut};
 
 use super::layout::{Body, Found, Layout};
-use super::{DecodeError, DecoderConfig, Scanner};
+use super::{DecodeError, DecoderConfig, Limits, Scanner};
 use crate::frame::Headers;
 use crate::{Command, Frame, Version};
 
@@ -100,6 +100,11 @@ impl Decoder {
         if self.inbox.is_empty() {
             self.inbox = BytesMut::new();
         }
+    }
+
+    /// The bounds on what the peer can make it hold.
+    pub(crate) fn limits(&self) -> &Limits {
+        self.scanner.limits()
     }
 
     /// The command of the frame that is being received, once its line is whole.

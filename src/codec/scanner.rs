@@ -5,7 +5,7 @@ use super::error::DecodeErrorKind::{
 };
 use super::head::{Fault, Head, Rules};
 use super::layout::{Body, Found, Layout};
-use super::{DecodeError, DecoderConfig};
+use super::{DecodeError, DecoderConfig, Limits};
 use crate::frame::{FrameRef, Headers, Span};
 use crate::{Command, Version};
 
@@ -179,6 +179,10 @@ impl Scanner {
         }
         self.offset = self.at(1);
         true
+    }
+
+    pub(super) fn limits(&self) -> &Limits {
+        &self.rules.limits
     }
 
     /// Octets of the stream before the buffer.

@@ -8,7 +8,7 @@ use super::state::State;
 use super::{Accept, ConnectReply, Failure, Reply, Server};
 use crate::codec::{EncodeError, HeadWriter};
 use crate::frame::{Text, name};
-use crate::{CloseReason, Command, Instant, Refused, UsageError, Version};
+use crate::{CloseReason, Command, HeartBeat, Instant, Refused, UsageError, Version};
 
 impl<I: Instant, T> Server<I, T> {
     /// Lets the client in: queues CONNECTED. Heart-beats start, and the frames behind CONNECT are
@@ -61,8 +61,8 @@ impl<I: Instant, T> Server<I, T> {
             Ok(())
         };
         self.link.queue(head, &[])?;
-        let agreement = handshake.heart_beat.map(|theirs| accept.heart_beat.agree(theirs));
-        self.link.connected(version, agreement.unwrap_or_default());
+        let theirs = handshake.heart_beat.unwrap_or(HeartBeat::NONE);
+        self.link.connected(version, accept.heart_beat, theirs);
         self.state = State::Connected(version);
         Ok(())
     }

@@ -104,7 +104,7 @@ impl<I: Instant> Link<I> {
 
     /// The peer reads, slowly: it has its time from here on.
     fn prolong(&mut self) {
-        let Limits { close_timeout, disconnect_timeout, .. } = self.limits;
+        let Limits { close_timeout, disconnect_timeout, .. } = *self.limits();
         for (timer, after) in
             [(Timer::Close, close_timeout), (Timer::Disconnect, disconnect_timeout)]
         {
@@ -124,7 +124,7 @@ impl<I: Instant> Link<I> {
         if self.end.is_none() && !self.outbox.has_remaining() {
             self.timers.stop(Timer::Close);
         } else if !self.timers.is_set(Timer::Close) {
-            self.timers.set(Timer::Close, now + self.limits.close_timeout);
+            self.timers.set(Timer::Close, now + self.limits().close_timeout);
         }
     }
 

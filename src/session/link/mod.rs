@@ -2,11 +2,12 @@
 
 mod clock;
 
+use alloc::boxed::Box;
 use core::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
 
-use super::heart_beat::{Agreement, HeartBeatTiming};
+use super::heart_beat::{Agreement, HeartBeat, HeartBeatTiming};
 use super::timers::{Instant, Timer, Timers};
 use super::{Bound, CloseReason, Limit, Outbox, UsageError};
 use crate::codec::{Decoder, DecoderConfig, Layout, Limits, MalformedHeader};
@@ -17,9 +18,10 @@ pub(crate) struct Link<I> {
     decoder: Decoder,
     outbox: Outbox,
     timers: Timers<I>,
-    limits: Limits,
     timing: HeartBeatTiming,
-    agreement: Agreement,
+    /// What this end and the peer said about heart-beats.
+    ours: HeartBeat,
+    theirs: HeartBeat,
     /// How long after the last octet that was sent a beat is due, while any are.
     beat_after: Option<Duration>,
     /// How long after the last octet that came the peer counts as silent, while it is listened to.
@@ -39,7 +41,8 @@ pub(crate) struct Link<I> {
     overdue: Option<Overdue>,
     /// Whether a silent peer has been given more time because the driver overslept.
     is_reprieved: bool,
-    end: Option<End>,
+    /// Apart: most sessions have none, and for long.
+    end: Option<Box<End>>,
 }
 
 /// What the peer has failed to send in time, unless it is found in the inbox.
@@ -85,16 +88,16 @@ impl<I: Instant> Link<I> {
         {
             *timeout = (*timeout).min(LONGEST);
         }
-        let config = DecoderConfig { limits: limits.clone(), malformed_header };
         let mut timers = Timers::new();
         timers.set(Timer::Connect, now + limits.connect_timeout);
+        let config = DecoderConfig { limits, malformed_header };
         Self {
             decoder: Decoder::new(config),
             outbox: Outbox::new(),
             timers,
-            limits,
             timing,
-            agreement: Agreement::default(),
+            ours: HeartBeat::NONE,
+            theirs: HeartBeat::NONE,
             beat_after: None,
             silent_after: None,
             is_starting: false,
@@ -111,19 +114,20 @@ impl<I: Instant> Link<I> {
     }
 
     pub(crate) fn limits(&self) -> &Limits {
-        &self.limits
+        self.decoder.limits()
     }
 
     pub(crate) fn agreement(&self) -> Agreement {
-        self.agreement
+        self.ours.agree(self.theirs)
     }
 
     /// The handshake is over: frames from here on follow `version`, heart-beats start at the next
     /// look at the clock.
-    pub(crate) fn connected(&mut self, version: Version, agreement: Agreement) {
+    pub(crate) fn connected(&mut self, version: Version, ours: HeartBeat, theirs: HeartBeat) {
         self.decoder.set_version(version);
         self.answered(Timer::Connect);
-        self.agreement = agreement;
+        (self.ours, self.theirs) = (ours, theirs);
+        let agreement = self.agreement();
         self.beat_after = agreement.outgoing.map(|interval| self.timing.beat_after(interval));
         self.silent_after = agreement.incoming.map(|interval| self.timing.silent_after(interval));
         self.is_starting = true;
@@ -162,7 +166,7 @@ impl<I: Instant> Link<I> {
 
     pub(crate) fn wants_read(&self) -> bool {
         let unexamined = self.decoder.buffered().saturating_sub(self.examined);
-        self.input == Input::Open && unexamined <= self.limits.max_inbox_len
+        self.input == Input::Open && unexamined <= self.limits().max_inbox_len
     }
 
     pub(crate) fn buffers(&mut self) -> (&mut BytesMut, &mut Outbox) {
@@ -196,7 +200,7 @@ impl<I: Instant> Link<I> {
 
     /// Whether so much waits to be written that the peer has to read some of it first.
     pub(crate) fn is_full(&self) -> bool {
-        self.outbox.remaining() > self.limits.max_outbox_len
+        self.outbox.remaining() > self.limits().max_outbox_len
     }
 
     /// The octets that were received and not taken as a frame.
@@ -287,7 +291,7 @@ impl<I: Instant> Link<I> {
     #[inline]
     pub(crate) fn check_room(&self) -> Result<(), UsageError> {
         if self.is_full() {
-            let most = self.limits.max_outbox_len;
+            let most = self.limits().max_outbox_len;
             return Err(UsageError::LimitExceeded(Limit { what: Bound::OutboxOctets, most }));
         }
         Ok(())
@@ -308,7 +312,7 @@ impl<I: Instant> Link<I> {
         if self.input == Input::Lost {
             self.outbox.discard();
         }
-        self.end = Some(End { reason: Some(reason), lingered: false });
+        self.end = Some(Box::new(End { reason: Some(reason), lingered: false }));
     }
 
     pub(crate) fn is_closed(&self) -> bool {
