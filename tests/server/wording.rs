@@ -75,6 +75,18 @@ fn before_connected_it_knows_no_frame_and_the_versions_are_named_all_the_same() 
     );
 }
 
+/// So that two configurations can be compared, and shown.
+#[test]
+fn it_is_the_function_that_it_is_of() {
+    let other: fn(Complaint<'_>) -> Option<Failure> = |complaint| {
+        complaint.frame.map(|frame| Failure::new(frame.command().as_str()))
+    };
+    let wording = Wording::new(words);
+    assert_eq!(wording, Wording::new(words));
+    assert_ne!(wording, Wording::new(other));
+    assert_eq!(format!("{wording:?}"), "Wording { .. }");
+}
+
 #[test]
 fn where_it_has_none_the_server_has_its_own_and_to_another_protocol_nothing_is_said() {
     assert_eq!(
