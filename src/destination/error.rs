@@ -361,10 +361,7 @@ mod tests {
             (invalid.into(), "\"/\" is no reply_queue destination"),
             (DestinationError::Unknown("/x".into()).into(), "\"/x\" is no destination"),
             (PlanError::MissingDestination(command), "SUBSCRIBE without destination"),
-            (
-                temp_queue,
-                "SUBSCRIBE with the temporary queue \"/temp-queue/X\" for a destination",
-            ),
+            (temp_queue, "SUBSCRIBE with the temporary queue \"/temp-queue/X\" for a destination"),
             (
                 PlanError::OutsideOriginal("/x".into()),
                 "\"/x\" is no destination of the original scheme",

@@ -223,7 +223,8 @@ mod tests {
         let frame = Frame::builder(Command::Send).header("reply-to", "/temp-queue/a").build();
         let mut properties = Properties::current(frame.headers()).unwrap();
         properties.set_reply_to("q");
-        let shown = "Properties { headers: {\"reply-to\": \"/temp-queue/a\"}, reply_to: Some(\"q\"), .. }";
+        let shown =
+            "Properties { headers: {\"reply-to\": \"/temp-queue/a\"}, reply_to: Some(\"q\"), .. }";
         assert_eq!(alloc::format!("{properties:?}"), shown);
     }
 

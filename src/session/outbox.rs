@@ -358,6 +358,37 @@ mod tests {
         assert_eq!(all(&mut outbox), b"\n");
     }
 
+    /// A tail that goes with the body is gone for good; one that stays grows to what it needs.
+    #[test]
+    fn room_for_a_head_is_made_at_once_before_a_body_that_is_shared() {
+        let (large, small) = (Bytes::from(alloc::vec![b'x'; 3000]), Bytes::from_static(b"hi"));
+        for (before, body, after) in
+            [(0, &large, ROOM), (63, &large, ROOM), (64, &large, 64), (0, &small, 0)]
+        {
+            let mut outbox = Outbox::new();
+            outbox.tail = BytesMut::with_capacity(before);
+            let mut room = 0;
+            let head = |out: &mut BytesMut| {
+                room = out.capacity();
+                Ok::<(), ()>(())
+            };
+            outbox.frame(head, &[body]).unwrap();
+            assert_eq!(room, after, "{before}, {} octets", body.len());
+        }
+    }
+
+    #[test]
+    fn an_idle_outbox_gives_its_memory_back_and_still_counts() {
+        let (mut outbox, _) = outbox();
+        let count = outbox.remaining();
+        outbox.shrink();
+        assert_eq!(outbox.remaining(), count, "not while there is something to write");
+        outbox.advance(count);
+        outbox.shrink();
+        let held = outbox.chunks.capacity() + outbox.tail.capacity() + outbox.frames.capacity();
+        assert_eq!((held, outbox.left()), (0, count as u64));
+    }
+
     #[test]
     fn neither_a_frame_nor_the_rest_of_one_is_a_beat() {
         let (mut outbox, _) = outbox();

@@ -332,8 +332,7 @@ fn what_is_shown_is_how_things_stand() {
     let shown = |it: &dyn core::fmt::Debug| format!("{it:?}");
     let mut app = App::unwritten(config().login("l").passcode("p"));
     let config = shown(&config().login("l").passcode("p").header("x-token", "t"));
-    let start =
-        r#"ClientConfig { host: Some("h"), login: Some("…"), passcode: Some("…"), headers: ["x-token"]"#;
+    let start = r#"ClientConfig { host: Some("h"), login: Some("…"), passcode: Some("…"), headers: ["x-token"]"#;
     assert_eq!(config.split(", versions").next(), Some(start));
     let client = "Client { state: Connecting, subscriptions: 0, receipts_owed: 0, .. }";
     assert_eq!(shown(&app.client), client);

@@ -78,9 +78,8 @@ fn before_connected_it_knows_no_frame_and_the_versions_are_named_all_the_same() 
 /// So that two configurations can be compared, and shown.
 #[test]
 fn it_is_the_function_that_it_is_of() {
-    let other: fn(Complaint<'_>) -> Option<Failure> = |complaint| {
-        complaint.frame.map(|frame| Failure::new(frame.command().as_str()))
-    };
+    let other: fn(Complaint<'_>) -> Option<Failure> =
+        |complaint| complaint.frame.map(|frame| Failure::new(frame.command().as_str()));
     let wording = Wording::new(words);
     assert_eq!(wording, Wording::new(words));
     assert_ne!(wording, Wording::new(other));
