@@ -263,6 +263,7 @@ mod tests {
         assert_eq!(frame.header("nope"), None);
         assert_eq!(frame.headers().len(), 4);
         assert!(!frame.headers().is_empty());
+        assert!(Frame::builder(Command::Send).build().headers().is_empty());
         assert_eq!(&frame.body()[..], b"hi\0");
         assert_eq!(frame.malformed_headers().count(), 0);
         let borrowed = frame.as_frame_ref();
@@ -288,6 +289,10 @@ mod tests {
         assert_ne!(base().build(), Frame::builder(Command::Message).header("a", "1").build());
         let swapped = Frame::builder(Command::Send).header("b", "2").header("a", "1").build();
         assert_ne!(base().build(), swapped, "order counts");
+        for (name, value) in [("b", "3"), ("c", "2")] {
+            let other = Frame::builder(Command::Send).header("a", "1").header(name, value).build();
+            assert_ne!(base().build(), other);
+        }
     }
 
     /// requirement C-009, field case B128
@@ -306,7 +311,9 @@ mod tests {
         assert!(!format!("{building:?}").contains("hush"), "{building:?}");
         let mut decoder = crate::codec::Decoder::new(crate::codec::DecoderConfig::default());
         decoder.push(b"CONNECT\npasscode:hush4");
-        assert!(!format!("{decoder:?}").contains("hush"), "{decoder:?}");
+        let shown = format!("{decoder:?}");
+        assert!(!shown.contains("hush"), "{shown}");
+        assert!(shown.starts_with("Decoder {") && shown.ends_with("buffered: 22 }"), "{shown}");
     }
 
     #[test]
