@@ -29,7 +29,7 @@ const BATCH: usize = 64;
 
 type Job = fn(usize);
 
-const JOBS: [(&str, Job); 20] = [
+const JOBS: [(&str, Job); 22] = [
     ("decode/small/borrowed", |count| borrowed(corpus::SMALL, count)),
     ("decode/small/owned", |count| owned(corpus::SMALL, 4 * corpus::SMALL.len(), count)),
     ("decode/small/owned/16-octet-reads", |count| owned(corpus::SMALL, 16, count)),
@@ -40,6 +40,8 @@ const JOBS: [(&str, Job); 20] = [
     ("decode/eol/owned", eols),
     ("decode/large-counted/borrowed", |count| whole(&corpus::large_counted(), count)),
     ("decode/large-to-nul/borrowed", |count| whole(&corpus::large_to_nul(), count)),
+    ("decode/large-counted/owned/16-octet-reads", |count| dripped(&corpus::large_counted(), count)),
+    ("decode/large-to-nul/owned/16-octet-reads", |count| dripped(&corpus::large_to_nul(), count)),
     ("encode/send", encoding),
     ("server/relay", relaying),
     ("server/fan-out-1000", fan_out),
@@ -113,6 +115,19 @@ fn owned(frame: &[u8], read: usize, count: usize) {
     let mut decoder = decoder();
     for _ in 0..count.div_ceil(BATCH) {
         for octets in stream.chunks(read) {
+            decoder.push(octets);
+            while let Some(item) = decoder.next_item().expect("sound octets") {
+                black_box(&item);
+            }
+        }
+    }
+}
+
+/// Feeds a frame that is too large for a batch in reads of 16 octets.
+fn dripped(frame: &[u8], count: usize) {
+    let mut decoder = decoder();
+    for _ in 0..count {
+        for octets in frame.chunks(16) {
             decoder.push(octets);
             while let Some(item) = decoder.next_item().expect("sound octets") {
                 black_box(&item);

@@ -244,7 +244,9 @@ impl<I: Instant> Client<I> {
                 }
             }
             Ok(None) => {
-                self.link.rest();
+                if self.link.rest() {
+                    self.receipts.shrink();
+                }
                 return None;
             }
             Err(reason) => self.end_of_stream(reason),

@@ -98,6 +98,13 @@ impl Receipts {
         self.owed.len()
     }
 
+    /// Gives back what an empty map keeps: room for eleven.
+    pub(super) fn shrink(&mut self) {
+        if self.owed.is_empty() {
+            self.owed = BTreeMap::new();
+        }
+    }
+
     /// What is owed, when `left` octets have gone out.
     pub(super) fn unconfirmed(&self, left: u64) -> impl Iterator<Item = Unconfirmed> {
         let owed = self.owed.iter();

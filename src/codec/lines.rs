@@ -89,6 +89,18 @@ pub(super) fn is_plain(text: &[u8]) -> bool {
     words.all(|word| is_plain(word_of(word))) && is_plain(u64::from_le_bytes(*last))
 }
 
+/// Whether there is a NUL in a text that is too short for a better search to pay.
+#[inline]
+pub(super) fn has_nul(text: &[u8]) -> bool {
+    const ONE: u64 = splat(1);
+    const TOP: u64 = splat(0x80);
+    // The top bit of a lane is set if it was 0, or if it was 1 and a lane below was 0.
+    let has_nul = |word: u64| word.wrapping_sub(ONE) & !word & TOP != 0;
+    let Some(last) = text.last_chunk() else { return has_nul(short_word(text)) };
+    let mut words = text.chunks_exact(WORD);
+    words.any(|word| has_nul(word_of(word))) || has_nul(u64::from_le_bytes(*last))
+}
+
 /// So many words that a lane can count them.
 const AT_ONCE: usize = 255 * WORD;
 
@@ -254,6 +266,21 @@ mod tests {
                     let octet = core::mem::replace(&mut text[at], odd);
                     assert!(!is_plain(&text), "{}", text.escape_ascii());
                     text[at] = octet;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_nul_is_found_wherever_it_is() {
+        for len in 0..40 {
+            for neighbour in [1, b'a', 0x7f, 0x80, 0xff] {
+                let mut text = [neighbour; 40];
+                assert!(!has_nul(&text[..len]), "{len}");
+                for at in 0..len {
+                    text[at] = 0;
+                    assert!(has_nul(&text[..len]), "{at} of {len}");
+                    text[at] = neighbour;
                 }
             }
         }

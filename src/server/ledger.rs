@@ -120,10 +120,11 @@ impl<T> Ledger<T> {
         self.open
     }
 
-    /// Gives the memory of the slab back if it is empty.
+    /// Gives back what an empty slab and empty maps keep.
     pub(super) fn shrink(&mut self) {
         if self.open == 0 {
             (self.slots, self.free) = (Vec::new(), None);
+            (self.by_message_id, self.by_ack_id) = (BTreeMap::new(), BTreeMap::new());
         }
     }
 

@@ -178,6 +178,7 @@ impl<I: Instant, T> Server<I, T> {
     fn rest(&mut self) {
         if self.link.rest() {
             self.ledger.shrink();
+            self.transactions.shrink();
         }
     }
 

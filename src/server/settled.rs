@@ -35,12 +35,13 @@ impl Settled {
         if !self.ids.insert(id.clone()) {
             return;
         }
-        self.by_age.push_back(id);
-        if self.by_age.len() > REMEMBERED {
+        // First out, then in: one more than that would take twice the room.
+        if self.by_age.len() >= REMEMBERED {
             if let Some(oldest) = self.by_age.pop_front() {
                 self.ids.remove(&oldest);
             }
         }
+        self.by_age.push_back(id);
     }
 }
 

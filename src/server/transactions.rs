@@ -85,6 +85,13 @@ impl Transactions {
         Ok(held)
     }
 
+    /// Gives back what an empty map keeps: room for eleven.
+    pub(super) fn shrink(&mut self) {
+        if self.open.is_empty() {
+            self.open = BTreeMap::new();
+        }
+    }
+
     /// Ends all transactions and hands over what they held.
     pub(super) fn end_all(&mut self) -> impl Iterator<Item = Held> {
         self.octets = 0;

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use bytes::Buf;
-use stomp_proto::client::SubscribeRequest;
+use stomp_proto::client::{SendRequest, SubscribeRequest};
 use stomp_proto::frame::AckMode;
 use stomp_proto::server::{Accept, Delivery, Event, ServerConfig, SubscriptionId};
 use stomp_proto::{Client, ClientConfig, HeartBeat, Server, Session, client};
@@ -151,13 +151,46 @@ fn assert_within<S>(most: usize, make: impl FnOnce() -> S) {
     assert!(held <= most, "{held} octets in a {}", core::any::type_name::<S>());
 }
 
+#[test]
+fn a_server_that_has_worked_and_rests_holds_no_more_than_before() {
+    let mut server = server();
+    let delivery = Delivery::builder("/queue/a").body("x").build();
+    let subscription = subscribe(&mut server, "id:3\ndestination:/queue/c\nack:client");
+    rest(&mut server, 5);
+    let (held, ()) = held(|| {
+        server.deliver(subscription, &delivery, 0).unwrap();
+        server.receive(b"BEGIN\ntransaction:t\n\n\0ACK\nid:a1-0\ntransaction:t\n\n\0");
+        server.receive(b"COMMIT\ntransaction:t\nreceipt:r\n\n\0");
+        let Some(Event::Commit { reply, .. }) = server.poll_event(Duration::from_secs(10)) else {
+            panic!("no COMMIT")
+        };
+        server.confirm(reply).unwrap();
+        rest(&mut server, 10);
+    });
+    assert_eq!(held, 0);
+}
+
+#[test]
+fn a_client_that_has_worked_and_rests_holds_no_more_than_before() {
+    let mut client = client();
+    let (held, ()) = held(|| {
+        let receipt = client.next_receipt();
+        client.send(&SendRequest::new("/queue/a").body("x").receipt(receipt)).unwrap();
+        client.receive(b"RECEIPT\nreceipt-id:1\n\n\0");
+        let event = client.poll_event(Duration::from_secs(10));
+        assert_eq!(event, Some(client::Event::Receipt(receipt)));
+        rest(&mut client, 10);
+    });
+    assert_eq!(held, 0);
+}
+
 /// A client that is idle.
 fn connected_client() -> Client<Duration> {
     let config = ClientConfig::new("broker").heart_beat(BEATS);
     let mut client = Client::new(config, Duration::ZERO).unwrap();
     client.receive(b"CONNECTED\nversion:1.2\nheart-beat:10000,10000\n\n\0");
     assert!(matches!(client.poll_event(Duration::ZERO), Some(client::Event::Connected(_))));
-    rest(&mut client, 1..3);
+    rest(&mut client, 0);
     client
 }
 
@@ -168,7 +201,7 @@ fn client() -> Client<Duration> {
     client.receive(MESSAGE);
     let message = client.poll_event(Duration::from_secs(3));
     assert!(matches!(message, Some(client::Event::Message(_))));
-    rest(&mut client, 3..6);
+    rest(&mut client, 3);
     client
 }
 
@@ -180,7 +213,7 @@ fn connected_server() -> Server<Duration, u64> {
         panic!("no CONNECT")
     };
     server.accept(reply, &Accept::new("session-1").heart_beat(BEATS)).unwrap();
-    rest(&mut server, 1..3);
+    rest(&mut server, 0);
     server
 }
 
@@ -192,13 +225,18 @@ fn server() -> Server<Duration, u64> {
         panic!("no SUBSCRIBE")
     };
     server.confirm(reply).unwrap();
-    rest(&mut server, 3..6);
+    rest(&mut server, 3);
     server
 }
 
 /// A subscription in the mode auto, confirmed.
 fn subscribe_to(server: &mut Server<Duration, u64>) -> SubscriptionId {
-    server.receive(b"SUBSCRIBE\nid:2\ndestination:/queue/b\n\n\0");
+    subscribe(server, "id:2\ndestination:/queue/b")
+}
+
+/// A subscription, confirmed.
+fn subscribe(server: &mut Server<Duration, u64>, headers: &str) -> SubscriptionId {
+    server.receive(format!("SUBSCRIBE\n{headers}\n\n\0").as_bytes());
     let Some(Event::Subscribe { frame, reply }) = server.poll_event(Duration::from_secs(5)) else {
         panic!("no SUBSCRIBE")
     };
@@ -206,11 +244,11 @@ fn subscribe_to(server: &mut Server<Duration, u64>) -> SubscriptionId {
     frame.subscription()
 }
 
-/// Writes what there is to write, and lets some seconds pass in which nothing happens.
-fn rest(session: &mut impl Session<Instant = Duration>, seconds: core::ops::Range<u64>) {
+/// Writes what there is to write, and lets a moment pass in which nothing happens.
+fn rest(session: &mut impl Session<Instant = Duration>, now: u64) {
     let len = session.outbox().remaining();
     session.outbox().advance(len);
-    for second in seconds {
-        assert!(session.poll_event(Duration::from_secs(second)).is_none());
+    for seconds in now + 1..now + 3 {
+        assert!(session.poll_event(Duration::from_secs(seconds)).is_none());
     }
 }

@@ -3,6 +3,7 @@
 use alloc::collections::{BTreeMap, VecDeque};
 use core::time::Duration;
 
+use bytes::Bytes;
 use stomp_proto::server::{
     Accept, ConnectFrame, ConnectReply, Delivered, Delivery, Event, Failure, LedgerEntry, Reply,
     SendFrame, SubscriptionId, Work,
@@ -59,6 +60,8 @@ pub(crate) struct Broker {
     queues: BTreeMap<String, VecDeque<u64>>,
     /// All that came in, from 1 on.
     messages: Vec<(String, Delivery)>,
+    /// The bodies of those that clients sent.
+    pub(crate) sent: Vec<Bytes>,
     /// Those that were delivered, as often as they were.
     pub(crate) delivered: Vec<u64>,
     /// What became of them: each is consumed, refused or given back, be it when the session ends.
@@ -83,6 +86,7 @@ impl Broker {
             subscribers: Vec::new(),
             queues: BTreeMap::new(),
             messages: Vec::new(),
+            sent: Vec::new(),
             delivered: Vec::new(),
             consumed: Vec::new(),
             refused: Vec::new(),
@@ -179,6 +183,7 @@ impl Broker {
     }
 
     fn take_in(&mut self, frame: &SendFrame) {
+        self.sent.push(frame.body().clone());
         self.publish(&frame.destination(), Delivery::relay(frame).build());
     }
 
@@ -200,21 +205,34 @@ impl Broker {
         let due: Vec<_> = self.subscribers.iter().filter(is_due).collect();
         let Some(turn) = number.checked_rem(due.len() as u64) else { return false };
         let subscription = due[usize::try_from(turn).expect("small")].subscription;
+        let delivered = self.deliver_to(server, subscription, number);
+        let is_no_surprise =
+            |it: &UsageError| matches!(it, UsageError::LimitExceeded(_) | UsageError::Closed);
+        assert!(delivered.as_ref().err().is_none_or(is_no_surprise), "{delivered:?}");
+        delivered.is_ok()
+    }
+
+    /// Delivers a message that waits; from then on it waits no longer.
+    pub(crate) fn deliver_to(
+        &mut self,
+        server: &mut ServerEnd,
+        subscription: SubscriptionId,
+        number: u64,
+    ) -> Result<(), UsageError> {
         let place = usize::try_from(number - 1).expect("small");
-        match server.deliver(subscription, &self.messages[place].1, number) {
+        let (destination, delivery) = &self.messages[place];
+        match server.deliver(subscription, delivery, number) {
             Ok(Delivered { settled, dropped_headers, .. }) => {
-                self.queues.get_mut(destination).map(VecDeque::pop_front);
+                let queue = self.queues.get_mut(destination).expect("the queue it waits in");
+                queue.retain(|waiting| *waiting != number);
                 self.delivered.push(number);
                 self.consumed.extend(settled);
                 self.dropped_headers += dropped_headers;
-                true
+                Ok(())
             }
             Err(refused) => {
                 assert_eq!(refused.token, number);
-                let is_no_surprise =
-                    matches!(refused.error, UsageError::LimitExceeded(_) | UsageError::Closed);
-                assert!(is_no_surprise, "{refused:?}");
-                false
+                Err(refused.error)
             }
         }
     }

@@ -11,7 +11,7 @@ use stomp_proto::{Client, ClientConfig, Server, ServerConfig, Session, Version};
 
 use crate::broker::Broker;
 use crate::listener::Listener;
-use crate::network::{CHUNKINGS, Chunking, Read, Wire};
+use crate::network::{CHUNKINGS, Chunking, Cut, Read, Wire};
 
 pub(crate) const V1_0: Version = Version::V1_0;
 pub(crate) const V1_1: Version = Version::V1_1;
@@ -49,6 +49,10 @@ pub(crate) fn turn<S: Session<Instant = Duration>>(
     loop {
         // Reading comes before the deadlines: a driver that wakes up late may find a sign of life.
         let mut is_busy = session.wants_read() && read(session, incoming, now);
+        if is_busy && incoming.is_at_its_end(now) {
+            // As who reads until the socket has nothing more.
+            read(session, incoming, now);
+        }
         session.handle_timeout(now);
         while application.is_hungry() {
             let Some(event) = session.poll_event(now) else { break };
@@ -85,9 +89,19 @@ fn read<S: Session>(session: &mut S, incoming: &mut Wire, now: Duration) -> bool
         Read::Octets(octets) if octets.len() == 1 => session.receive(&octets),
         Read::Octets(octets) => session.buffers().0.extend_from_slice(&octets),
         Read::End => session.handle_eof(),
+        Read::Reset => session.handle_lost(),
         Read::Nothing => return false,
     }
     true
+}
+
+/// What becomes of one direction when the other is cut off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Other {
+    /// Nothing: its octets arrive, and tell what happened.
+    Stays,
+    /// It is cut off too, and its reader finds out so much later than the other one.
+    Ends(Cut, Duration),
 }
 
 /// How a pair is set up.
@@ -102,6 +116,8 @@ pub(crate) struct Setup {
     pub(crate) latencies: [Duration; 2],
     /// The octets that fit into the sockets of each direction.
     pub(crate) capacity: usize,
+    /// What else is cut off with a direction that is.
+    pub(crate) other: Other,
 }
 
 impl Setup {
@@ -114,6 +130,7 @@ impl Setup {
             accept: Accept::new("s1"),
             latencies: [ms(20), ms(30)],
             capacity: 64 << 10,
+            other: Other::Stays,
         }
     }
 
@@ -183,6 +200,14 @@ impl Setup {
     }
 }
 
+/// If one direction was cut off, so may the other be.
+fn cut_with(one: &Wire, other: &mut Wire, fate: Other) {
+    match (one.end().filter(|_| one.is_cut()), fate) {
+        (Some(end), Other::Ends(cut, later)) if !other.is_cut() => other.cut_at(end + later, cut),
+        _ => {}
+    }
+}
+
 /// Both ends of a session.
 #[derive(Debug)]
 pub(crate) struct Pair {
@@ -206,7 +231,11 @@ impl Pair {
         let Self { client, server, listener, broker, up, down, now, .. } = self;
         listener.sit_down();
         let client_was_busy = turn(client, listener, down, up, *now);
-        turn(server, broker, up, down, *now) || client_was_busy
+        let other = self.setup.other;
+        cut_with(up, down, other);
+        let server_was_busy = turn(server, broker, up, down, *now);
+        cut_with(down, up, other);
+        client_was_busy || server_was_busy
     }
 
     /// Goes on until nothing is under way any more.

@@ -44,8 +44,21 @@ pub(crate) enum Read {
     Octets(Bytes),
     /// The writer has ended its stream.
     End,
+    /// The connection is dead.
+    Reset,
     /// Nothing for now.
     Nothing,
+}
+
+/// How the reader of a stream that is cut off finds out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// The stream ends as if the writer had ended it.
+    End,
+    /// The socket is broken.
+    Reset,
+    /// Not at all.
+    Silence,
 }
 
 /// What becomes of the octets that are written.
@@ -67,6 +80,8 @@ pub(crate) struct Wire {
     pub(crate) capacity: usize,
     /// The stream ends after so many octets, whatever is written.
     pub(crate) cut: Option<usize>,
+    /// And so the reader finds out.
+    pub(crate) cut_is: Cut,
     chunking: Chunking,
     dice: Dice,
     fate: Fate,
@@ -89,6 +104,7 @@ impl Wire {
             latency,
             capacity,
             cut: None,
+            cut_is: Cut::End,
             chunking,
             dice: Dice::new(seed),
             fate: Fate::Arrive,
@@ -122,7 +138,7 @@ impl Wire {
             let octets = Bytes::copy_from_slice(&self.record[start..end]);
             self.under_way.push_back((self.arrival(now), octets));
         }
-        if self.cut.is_some_and(|cut| cut <= self.record.len()) {
+        if self.is_cut() {
             self.shut_down(now);
         }
         Some(self.record.len() - start)
@@ -146,9 +162,11 @@ impl Wire {
     /// Takes what one read takes.
     pub(crate) fn read(&mut self, now: Duration) -> Read {
         let Some((at, octets)) = self.under_way.front_mut() else {
-            let has_ended = self.end.is_some_and(|at| at <= now) && !self.end_was_read;
-            self.end_was_read |= has_ended;
-            return if has_ended { Read::End } else { Read::Nothing };
+            if self.next_arrival().is_none_or(|at| at > now) {
+                return Read::Nothing;
+            }
+            self.end_was_read = true;
+            return if self.is_reset() { Read::Reset } else { Read::End };
         };
         if *at > now {
             return Read::Nothing;
@@ -196,15 +214,31 @@ impl Wire {
         self.end = self.end.filter(|_| self.end_was_read);
     }
 
+    /// The stream ends at that time, in that way: what is written from here on, and what would have
+    /// arrived later, does not arrive.
+    pub(crate) fn cut_at(&mut self, at: Duration, cut: Cut) {
+        self.cut = Some(self.record.len());
+        self.cut_is = cut;
+        self.end = Some(self.end.map_or(at, |end| end.min(at)));
+        self.under_way.retain(|(arrival, _)| *arrival <= at);
+    }
+
     /// Octets of somebody else's that arrive behind what was written.
     pub(crate) fn inject(&mut self, octets: &[u8], now: Duration) {
         self.record.extend_from_slice(octets);
         self.under_way.push_back((self.arrival(now), Bytes::copy_from_slice(octets)));
     }
 
+    /// Whether a read that takes all that has come finds the end behind it.
+    pub(crate) fn is_at_its_end(&self, now: Duration) -> bool {
+        let is_next = self.under_way.is_empty() && self.chunking == Chunking::Whole;
+        is_next && self.next_arrival().is_some_and(|at| at <= now)
+    }
+
     /// When there is something to read next, be it the end of the stream.
     pub(crate) fn next_arrival(&self) -> Option<Duration> {
-        let end = self.end.filter(|_| !self.end_was_read);
+        let is_silent = self.is_cut() && self.cut_is == Cut::Silence;
+        let end = self.end.filter(|_| !is_silent && !self.end_was_read);
         self.under_way.front().map(|(at, _)| *at).or(end)
     }
 
@@ -230,6 +264,26 @@ impl Wire {
     /// Whether the reader has closed its socket.
     pub(crate) fn is_closed(&self) -> bool {
         self.fate == Fate::Refused
+    }
+
+    /// Whether the stream was cut off, whoever has noticed.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.cut.is_some_and(|cut| cut <= self.record.len())
+    }
+
+    /// Whether the reader finds a broken socket behind what arrives.
+    pub(crate) fn is_reset(&self) -> bool {
+        self.is_cut() && self.cut_is == Cut::Reset
+    }
+
+    /// When the end arrives, or would if it were one.
+    pub(crate) fn end(&self) -> Option<Duration> {
+        self.end
+    }
+
+    /// The octets that were read.
+    pub(crate) fn heard(&self) -> &[u8] {
+        &self.record[..self.read]
     }
 
     /// Whether the end of the stream was read.

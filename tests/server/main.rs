@@ -22,6 +22,7 @@ mod heart_beats;
 mod late_acknowledgements;
 mod limits;
 mod negotiation;
+mod opened;
 mod patience;
 mod receipts;
 mod shutdown;

@@ -3,6 +3,8 @@
 use stomp_proto::UsageError;
 use stomp_proto::server::{Delivery, Failure, Reply};
 
+use crate::harness::Pair;
+
 use super::operations::{ACK_IDS, MESSAGE_IDS};
 use super::player::{Expected, Player, Stage};
 
@@ -31,16 +33,16 @@ impl Player {
         if let Some(id) = ack_id {
             delivery = delivery.ack_id(id);
         }
-        let delivery = delivery.build();
-        self.pair.broker.publish("/nowhere", delivery.clone());
+        self.pair.broker.publish("/nowhere", delivery.build());
         let subscription = self.pair.broker.subscription(of);
-        let delivered = self.pair.server.deliver(subscription, &delivery, number);
+        let Pair { broker, server, .. } = &mut self.pair;
+        let delivered = broker.deliver_to(server, subscription, number);
         let expected = if self.server == Stage::Connected {
             self.books.deliver(of, number, message_id, ack_id)
         } else {
             Err(UsageError::Closed)
         };
-        assert_eq!(delivered.map(|_| ()).map_err(|refused| refused.error), expected);
+        assert_eq!(delivered, expected);
         if expected.is_ok() {
             self.expect(Expected::Message { number, of });
         }

@@ -8,6 +8,7 @@ use stomp_proto::client::{
 use stomp_proto::{Session, UsageError};
 
 use super::books::{Request, What};
+use super::endings::{Answer, Asked};
 use super::operations::{MODES, NAMES};
 use super::player::{Player, Subscribed, Token, Usage};
 
@@ -27,8 +28,18 @@ impl Player {
         match asked {
             Ok(asked) => {
                 assert_eq!(refusal, None, "{what:?} was taken");
-                let waiting = self.pair.client.outbox().remaining();
-                let end = self.pair.up.record().len() + waiting;
+                let settles = match &what {
+                    What::Settle { ids, .. } => self.tokens.iter().find(|it| it.ids == *ids),
+                    _ => None,
+                };
+                self.asked.push(Asked {
+                    what: what.clone(),
+                    settles: settles.map(|token| token.number),
+                    receipt,
+                    start: self.start,
+                    answer: Answer::Nothing,
+                });
+                let end = self.said();
                 self.requests.push_back(Request { what, receipt, end });
                 Some(asked)
             }
@@ -39,7 +50,13 @@ impl Player {
         }
     }
 
+    /// The octets that the client has said, be they written or not.
+    fn said(&mut self) -> usize {
+        self.pair.up.record().len() + self.pair.client.outbox().remaining()
+    }
+
     fn receipt(&mut self, wanted: bool) -> Option<ReceiptId> {
+        self.start = self.said();
         wanted.then(|| self.pair.client.next_receipt())
     }
 
@@ -116,7 +133,7 @@ impl Player {
     pub(super) fn send(&mut self, transaction: Option<usize>, receipt: bool) {
         let receipt = self.receipt(receipt);
         let transaction = self.transaction(transaction).map(|place| &self.transactions[place]);
-        let body = format!("at {:?}", self.pair.now);
+        let body = format!("request {}", self.asked.len());
         let mut request = SendRequest::new("/sent").body(body.clone());
         if let Some((_, transaction)) = transaction {
             request = request.transaction(transaction);

@@ -16,7 +16,7 @@ pub(super) struct Request {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum What {
+pub(crate) enum What {
     Send { body: String, transaction: Option<u64> },
     Subscribe { name: String, destination: String, mode: AckMode },
     Unsubscribe { name: String },
@@ -27,9 +27,19 @@ pub(super) enum What {
     Disconnect,
 }
 
+impl What {
+    /// The transaction that it is done in.
+    pub(crate) fn transaction(&self) -> Option<u64> {
+        match self {
+            Self::Send { transaction, .. } | Self::Settle { transaction, .. } => *transaction,
+            _ => None,
+        }
+    }
+}
+
 /// What a MESSAGE says about itself; empty what it does not say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Ids {
+pub(crate) struct Ids {
     pub(super) subscription: String,
     pub(super) message_id: String,
     pub(super) ack: String,

@@ -2,10 +2,11 @@
 
 mod answering;
 mod asking;
-mod books;
+pub(crate) mod books;
 pub(crate) mod chaos;
+pub(crate) mod endings;
 pub(crate) mod operations;
-mod player;
+pub(crate) mod player;
 mod silence;
 mod texts;
 

@@ -9,6 +9,7 @@ use stomp_proto::client::{AckMode, AckToken, Message, ReceiptId, SubscriptionId,
 use stomp_proto::server::Dialect;
 
 use super::books::{Books, Ids, Outcome, Request, What};
+use super::endings::Asked;
 use super::operations::{NAMES, Operation};
 use crate::broker::Answers;
 use crate::harness::{Pair, Setup, V1_0, ms};
@@ -38,6 +39,7 @@ pub(super) struct Subscribed {
 pub(super) struct Token {
     pub(super) of_client: AckToken,
     pub(super) ids: Ids,
+    pub(super) number: u64,
     /// The place of the subscription.
     pub(super) of: usize,
     pub(super) usage: Usage,
@@ -61,15 +63,15 @@ pub(super) enum Effect {
 
 /// How far the server has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(crate) enum Stage {
     Connected,
     /// The application has been told of DISCONNECT.
     Closing,
     Closed,
 }
 
-pub(super) struct Player {
-    pub(super) pair: Pair,
+pub(crate) struct Player {
+    pub(crate) pair: Pair,
     pub(super) books: Books,
     /// Under way to the server.
     pub(super) requests: VecDeque<Request>,
@@ -86,14 +88,18 @@ pub(super) struct Player {
     /// Messages of the listener's that were looked at.
     pub(super) seen: usize,
     pub(super) disconnected: Option<Duration>,
-    pub(super) server: Stage,
-    pub(super) has_client_closed: bool,
-    /// What the server says does not arrive any more.
-    pub(super) is_cut: bool,
+    pub(crate) server: Stage,
+    pub(crate) has_client_closed: bool,
+    /// All that the client has asked for.
+    pub(crate) asked: Vec<Asked>,
+    /// The octets that go out before the next request.
+    pub(super) start: usize,
+    /// The events of the client that a frame made, CONNECTED first.
+    pub(super) heard: usize,
 }
 
 impl Player {
-    pub(super) fn new((setup, answers): (Setup, Answers)) -> Self {
+    pub(crate) fn new((setup, answers): (Setup, Answers)) -> Self {
         let books = Books::new(setup.version, setup.server.dialect);
         let mut pair = setup.connected();
         pair.broker.answers = answers;
@@ -112,11 +118,13 @@ impl Player {
             disconnected: None,
             server: Stage::Connected,
             has_client_closed: false,
-            is_cut: false,
+            asked: Vec::new(),
+            start: 0,
+            heard: 1,
         }
     }
 
-    pub(super) fn play(&mut self, operation: &Operation) {
+    pub(crate) fn play(&mut self, operation: &Operation) {
         match *operation {
             Operation::Subscribe { name, mode, receipt, daring } => {
                 self.subscribe(name, mode, receipt, daring);
@@ -147,11 +155,11 @@ impl Player {
                 self.pair.turn();
                 self.observe();
                 self.pair.down.cut = Some(self.pair.down.record().len());
-                self.is_cut = true;
             }
         }
         self.observe();
-        if matches!(operation, Operation::Drive) && !self.has_client_closed && !self.is_cut {
+        let is_cut = self.pair.down.is_cut();
+        if matches!(operation, Operation::Drive) && !self.has_client_closed && !is_cut {
             assert!(self.expected.is_empty(), "never told: {:?}", self.expected);
         }
     }
@@ -190,21 +198,18 @@ impl Player {
             }
         }
         let told = self.pair.broker.told();
-        let is_lost = told.last().is_some_and(|told| told.starts_with("CLOSED Lost"));
-        if self.server != Stage::Closed && is_lost && self.pair.down.is_closed() {
-            // It wrote to a client that was gone.
-            self.close_server("Lost");
-        } else if self.pair.up.has_ended() {
-            match self.server {
-                Stage::Connected => self.close_server("Eof"),
-                Stage::Closing => self.close_server("Disconnected"),
-                Stage::Closed => {}
+        if let Some(reason) = self.end_of_server(&told) {
+            if reason.starts_with("Protocol") {
+                let words = "CLOSED by ERROR: malformed frame";
+                self.expect(Expected::Words(words.to_owned()));
             }
+            self.close_server(&reason);
         }
         assert_eq!(told, core::mem::take(&mut self.to_be_told));
         for told in self.pair.listener.told() {
             self.hear(&told);
         }
+        self.check_unconfirmed();
     }
 
     fn process(&mut self, request: &Request) {
@@ -251,9 +256,7 @@ impl Player {
     }
 
     pub(super) fn expect(&mut self, expected: Expected) {
-        if !self.is_cut {
-            self.expected.push_back(expected);
-        }
+        self.expected.push_back(expected);
     }
 
     pub(super) fn close_server(&mut self, reason: &str) {
@@ -262,19 +265,20 @@ impl Player {
     }
 
     fn hear(&mut self, told: &str) {
-        let since = self.disconnected.map(|at| self.pair.now.saturating_sub(at));
-        match self.expected.pop_front() {
-            _ if told == "CLOSED TimedOut" => assert!(since.is_some_and(|it| it >= ms(5000))),
-            // It wrote to a server that was gone.
-            _ if told == "CLOSED Lost" && self.pair.up.is_closed() => {}
-            Some(Expected::Words(words)) => assert_eq!(told, words),
-            Some(Expected::Message { number, of }) => self.hear_message(told, number, of),
-            None => {
-                assert!(self.pair.down.has_ended(), "{told}");
-                let reason = if since.is_some() { "Disconnected" } else { "Eof" };
-                assert_eq!(told, format!("CLOSED {reason}"));
-            }
+        let is_next = match self.expected.front() {
+            Some(Expected::Words(words)) => words == told,
+            _ => false,
+        };
+        match told.strip_prefix("CLOSED ").filter(|_| !is_next) {
+            Some(reason) => self.hear_the_end(reason),
+            None => match self.expected.pop_front() {
+                Some(Expected::Message { number, of }) => self.hear_message(told, number, of),
+                Some(Expected::Words(words)) => assert_eq!(told, words),
+                None => panic!("nobody has said {told:?}"),
+            },
         }
+        self.heard += usize::from(is_next || !told.starts_with("CLOSED"));
+        self.note_confirmation(told);
         if told.starts_with("CLOSED") {
             self.has_client_closed = true;
             self.expected.clear();
@@ -297,6 +301,7 @@ impl Player {
         self.tokens.extend(token.map(|token| Token {
             of_client: token,
             ids,
+            number,
             of,
             usage: Usage::None,
         }));

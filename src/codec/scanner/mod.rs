@@ -1,8 +1,8 @@
 //! Where the next frame lies in a slice that the caller owns; resumable and linear.
 
-use super::error::DecodeErrorKind::{
-    BodyTooLong, MissingNul, TooManyEols, Truncated, UnexpectedBody, UnknownCommand,
-};
+mod body;
+
+use super::error::DecodeErrorKind::{TooManyEols, Truncated, UnknownCommand};
 use super::head::{Fault, Head, Rules};
 use super::layout::{Body, Found, Layout};
 use super::{DecodeError, DecoderConfig, Limits};
@@ -82,11 +82,13 @@ enum Phase {
         head_len: usize,
         len: usize,
     },
-    /// Behind a head without; everything before `searched` holds no NUL.
+    /// Behind a head without; everything before `searched` holds no NUL, and at `excess` there has to
+    /// be one.
     ToNul {
         command: Command,
         head_len: usize,
         searched: usize,
+        excess: usize,
     },
     Failed(DecodeError),
 }
@@ -230,9 +232,7 @@ impl Scanner {
             Phase::Counted { command, head_len, len } if head_len <= buffer.len() => {
                 self.find_end(buffer, command, head_len, len)
             }
-            Phase::ToNul { command, head_len, searched } if searched <= buffer.len() => {
-                self.find_nul(buffer, command, head_len, searched)
-            }
+            Phase::ToNul { searched, .. } if searched <= buffer.len() => self.search_on(buffer),
             Phase::Failed(error) => Err(Fault::new(error.kind, 0)),
             _ => {
                 if let Some(found) = self.between(buffer)? {
@@ -251,35 +251,7 @@ impl Scanner {
             self.phase = Phase::Head;
             return Ok(Found::NeedMore);
         };
-        // A length on a command that cannot have a body was copied there from a MESSAGE.
-        let Some(length) = self.head.content_length.filter(|_| command.may_have_body()) else {
-            return self.find_nul(buffer, command, head_len, head_len);
-        };
-        let limit = self.max_body_len(command);
-        match usize::try_from(length.octets) {
-            Ok(len) if len <= limit => self.find_end(buffer, command, head_len, len),
-            _ => Err(Fault::new(BodyTooLong { limit }, length.at)),
-        }
-    }
-
-    /// Looks for the NUL behind a body of a known length.
-    #[inline]
-    fn find_end(
-        &mut self,
-        buffer: &[u8],
-        command: Command,
-        head_len: usize,
-        len: usize,
-    ) -> Result<Found, Fault> {
-        let nul = head_len.saturating_add(len);
-        match buffer.get(nul) {
-            None => {
-                self.phase = Phase::Counted { command, head_len, len };
-                Ok(Found::NeedMore)
-            }
-            Some(0) => Ok(self.whole(command, head_len, len, Body::Deliver)),
-            Some(_) => Err(Fault::new(MissingNul, nul)),
-        }
+        self.read_body(buffer, command, head_len)
     }
 
     /// Takes a line end or NULs; `None`: a frame starts here.
@@ -306,66 +278,6 @@ impl Scanner {
             self.eols += 1;
         }
         Ok(Some(Found::Eol { consumed }))
-    }
-
-    /// Looks for the NUL that ends a body without a length.
-    #[inline]
-    fn find_nul(
-        &mut self,
-        buffer: &[u8],
-        command: Command,
-        head_len: usize,
-        searched: usize,
-    ) -> Result<Found, Fault> {
-        let limit = self.max_body_len(command);
-        let excess = head_len.saturating_add(limit);
-        // One octet more than the limit may be looked at: the NUL.
-        let window = buffer.get(..=excess).unwrap_or(buffer);
-        let body = match (command.may_have_body(), self.rules.version) {
-            // Before a version is known it may turn out to be 1.0: the session decides.
-            (true, _) | (false, None) => Body::Deliver,
-            // STOMP 1.0 says of some frames that their body is ignored, and of none that it is wrong.
-            (false, Some(Version::V1_0)) => Body::Drop,
-            (false, Some(_)) => {
-                return match buffer.get(head_len) {
-                    None => {
-                        self.phase = Phase::ToNul { command, head_len, searched: head_len };
-                        Ok(Found::NeedMore)
-                    }
-                    Some(0) => Ok(self.whole(command, head_len, 0, Body::Deliver)),
-                    Some(_) => Err(Fault::new(UnexpectedBody, head_len)),
-                };
-            }
-        };
-        let unsearched = window.get(searched..).unwrap_or_default();
-        match memchr::memchr(0, unsearched) {
-            Some(found) => {
-                let len = searched - head_len + found;
-                Ok(self.whole(command, head_len, len, body))
-            }
-            None if buffer.len() > excess => Err(Fault::new(BodyTooLong { limit }, excess)),
-            None => {
-                self.phase = Phase::ToNul { command, head_len, searched: window.len() };
-                Ok(Found::NeedMore)
-            }
-        }
-    }
-
-    #[inline]
-    fn whole(&mut self, command: Command, head_len: usize, len: usize, body: Body) -> Found {
-        self.phase = Phase::Between;
-        self.eols = 0;
-        let form = self.head.form(&self.rules);
-        Found::Frame(Layout { command, form, head_len, len, body })
-    }
-
-    /// A CONNECT with a body is held to the limit of its head. An ERROR before login is not: it
-    /// says why there will be no login.
-    fn max_body_len(&self, command: Command) -> usize {
-        match self.rules.version {
-            None if command != Command::Error => self.rules.limits.max_connect_head_len,
-            _ => self.rules.limits.max_body_len,
-        }
     }
 
     #[cold]

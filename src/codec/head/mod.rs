@@ -2,7 +2,11 @@
 //!
 //! Resumable: it remembers how far it looked, so that dripped input costs no more than whole.
 
+mod line;
+
 use alloc::vec::Vec;
+
+use line::{Line, NO_COLON, is_plain};
 
 use super::command_line::{Recognised, recognise};
 use super::error::DecodeErrorKind::{
@@ -78,43 +82,6 @@ pub(super) struct Announced {
     pub(super) octets: u64,
     /// Where the value stands.
     pub(super) at: usize,
-}
-
-/// The line that is being read.
-#[derive(Clone, Copy, Debug)]
-struct Line {
-    start: usize,
-    /// The first colon; `NO_COLON` before it was seen, `ODD` in a line that needs a closer look.
-    colon: usize,
-}
-
-const NO_COLON: usize = usize::MAX;
-/// Before every line, so that no colon is seen any more.
-const ODD: usize = 0;
-
-impl Line {
-    #[inline]
-    fn starting_at(start: usize) -> Self {
-        Self { start, colon: NO_COLON }
-    }
-
-    #[inline]
-    fn see_colon(&mut self, position: usize) {
-        self.colon = self.colon.min(position);
-    }
-
-    /// It holds a CR, an octet that is not ASCII, or a backslash that may be no escape.
-    #[inline]
-    fn be_odd(&mut self) {
-        self.colon = ODD;
-    }
-
-    /// The length of the name; without a colon, and in an odd line, more than a head can hold.
-    #[inline]
-    fn name_len(self) -> usize {
-        const { assert!(MAX_HEAD_LEN < NO_COLON / 2) };
-        self.colon.wrapping_sub(self.start)
-    }
 }
 
 impl Head {
@@ -386,12 +353,6 @@ impl Head {
         // Two peers on the way could take different ones and see different frames.
         if first.octets == octets { Ok(()) } else { Err(invalid) }
     }
-}
-
-/// Whether a line with a name of that length has nothing in it that needs a closer look.
-#[inline]
-fn is_plain(name_len: usize) -> bool {
-    name_len.wrapping_sub(1) < MAX_HEAD_LEN
 }
 
 #[inline]
