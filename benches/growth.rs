@@ -15,6 +15,7 @@
 #[expect(dead_code, reason = "shared by the benches, each of which uses a part")]
 mod corpus;
 #[path = "../tests/allocations/counting.rs"]
+#[expect(dead_code, reason = "shared with the tests of allocations, which use all of it")]
 mod counting;
 #[expect(dead_code, reason = "shared by the benches, each of which uses a part")]
 mod sessions;

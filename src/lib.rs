@@ -17,6 +17,9 @@
 //!                     poll_timeout() ──▶ when?      handle_timeout(now) ──▶ a beat, or the end
 //! ```
 //!
+//! **The [guide]** leads from nothing to something that works, for the author of [a client](guide::client),
+//! of [a broker](guide::broker), and [without `std`](guide::embedded).
+//!
 //! * [`Client`] and [`Server`] are the two ends. Both are driven through [`Session`].
 //! * [`codec`]: octets to frames ([`codec::Decoder`] with an inbox of its own, [`codec::Scanner`] over
 //!   a buffer of yours) and back ([`codec::encode`]), under the rules of each version.
@@ -28,7 +31,8 @@
 //!
 //! This is all there is to a driver, whichever end it drives:
 //!
-//! ```
+#![cfg_attr(feature = "std", doc = "```")]
+#![cfg_attr(not(feature = "std"), doc = "```ignore")]
 //! use std::io::{ErrorKind, Read, Write};
 //! use std::time::{Duration, Instant};
 //!
@@ -108,13 +112,15 @@
 //!
 //! # Features
 //!
-//! * `std` (default): [`Outbox::write_to`], vectored reads of the outbox, and detection of the CPU at run
-//!   time in the search for the end of a body. Without it the crate needs `core` and `alloc` only.
-//! * `simd`: heads are looked at sixteen octets at a time instead of eight, by way of the crate `wide`;
-//!   a quarter fewer instructions for a frame on x86-64. Nothing else changes.
+//! | feature | what it adds |
+//! |---|---|
+//! | `std` (default) | `Outbox::write_to`; the search for the end of a body asks the CPU at run time what it can do. Without it the crate needs `core` and `alloc` only. |
+//! | `simd` | Heads are looked at sixteen octets at a time instead of eight, by way of the crate `wide`: a quarter fewer instructions for a frame on x86-64. Nothing else changes. |
+//! | `portable-atomic` | Shared buffers on targets that have no compare-and-swap, such as `thumbv6m-none-eabi`: their counters come from the crate `portable-atomic`, which the embedder tells how. Of no use elsewhere. |
 
 #![no_std]
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
 #[cfg(feature = "std")]
@@ -124,6 +130,9 @@ pub mod client;
 pub mod codec;
 pub mod destination;
 pub mod frame;
+// Pages and nothing else; so it is not compiled.
+#[cfg(any(doc, doctest))]
+pub mod guide;
 pub mod server;
 mod session;
 mod version;

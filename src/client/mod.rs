@@ -50,6 +50,7 @@
 mod ack;
 mod config;
 mod event;
+mod message;
 mod outgoing;
 mod receipts;
 mod request;
@@ -63,7 +64,8 @@ use bytes::BytesMut;
 
 pub use ack::{AckRequest, AckToken};
 pub use config::{ClientConfig, ConnectCommand, VersionMismatch};
-pub use event::{Connected, Event, Message};
+pub use event::{Connected, Event};
+pub use message::Message;
 pub use receipts::{ReceiptId, Unconfirmed};
 pub use request::{SendRequest, SubscribeRequest, UnsubscribeRequest};
 pub use subscriptions::SubscriptionId;

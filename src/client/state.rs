@@ -4,7 +4,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::Client;
-use super::event::{Connected, Event, Facts};
+use super::event::{Connected, Event};
+use super::message::Facts;
 use super::receipts::ReceiptId;
 use super::subscriptions::SubscriptionId;
 use crate::codec::{EncodeError, HeadWriter};

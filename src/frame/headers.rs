@@ -39,6 +39,11 @@ impl<'a> Headers<'a> {
         self.head.len()
     }
 
+    /// Whether there is such an octet in the head.
+    pub(crate) fn holds(self, octet: u8) -> bool {
+        memchr::memchr(octet, self.head).is_some()
+    }
+
     pub(crate) fn into_parts(self) -> (&'a [u8], &'a [Span], Form) {
         (self.head, self.spans, self.form)
     }

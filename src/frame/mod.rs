@@ -299,14 +299,16 @@ mod tests {
     #[test]
     fn debug_shows_no_credential() {
         let frame = Frame::builder(Command::Connect)
-            .header("login", "u")
+            .header("host", "h")
+            .header("login", "hush0")
             .header("passcode", "hush1")
             .header("Authorization", "hush2")
             .build();
         let shown = format!("{frame:?} {:?}", frame.headers().iter().collect::<Vec<_>>());
         assert!(!shown.contains("hush"), "{shown}");
         assert!(shown.contains("\"passcode\": \"…\""), "{shown}");
-        assert!(shown.contains("\"login\": \"u\""), "{shown}");
+        assert!(shown.contains("\"login\": \"…\""), "{shown}");
+        assert!(shown.contains("\"host\": \"h\""), "{shown}");
         let building = Frame::builder(Command::Connect).header("passcode", "hush3");
         assert!(!format!("{building:?}").contains("hush"), "{building:?}");
         let mut decoder = crate::codec::Decoder::new(crate::codec::DecoderConfig::default());

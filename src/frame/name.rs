@@ -41,7 +41,8 @@ pub const TRANSACTION: &str = "transaction";
 /// `version`: in CONNECTED the negotiated version, in ERROR those the server speaks.
 pub const VERSION: &str = "version";
 
-/// Whether the value of a header is never to be shown.
+/// Whether the value of a header is never to be shown, however carelessly its name is written.
 pub(crate) fn is_secret(name: &str) -> bool {
-    name.eq_ignore_ascii_case(PASSCODE) || name.eq_ignore_ascii_case("authorization")
+    const SECRETS: [&str; 3] = [LOGIN, PASSCODE, "authorization"];
+    SECRETS.iter().any(|secret| name.trim().eq_ignore_ascii_case(secret))
 }

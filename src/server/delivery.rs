@@ -154,7 +154,13 @@ impl DeliveryBuilder {
             Tails::Same(Tail { octets: octets.freeze(), dropped: 0 })
         } else {
             let tail = |version| write_tail(head.headers(), &body, content_length, version);
-            Tails::PerVersion(Version::ALL.map(tail))
+            let (v1_0, v1_2) = (tail(Version::V1_0), tail(Version::V1_2));
+            // Only CR is written otherwise in 1.1, or not at all.
+            let v1_1 = match &v1_2 {
+                Ok(same) if !head.headers().holds(b'\r') => Ok(same.clone()),
+                _ => tail(Version::V1_1),
+            };
+            Tails::PerVersion([v1_0, v1_1, v1_2])
         };
         Delivery { message_id, ack_id, tails, body }
     }
@@ -264,6 +270,14 @@ mod tests {
                 assert_eq!(tail(&delivery, version), expected, "{name:?}: {value:?}");
             }
         }
+    }
+
+    #[test]
+    fn what_needs_an_escape_is_written_once_for_both_versions_that_have_it() {
+        let delivery = Delivery::builder("/q").header("k", "a:b\n").body("hi").build();
+        let octets = |version| delivery.tail(version).unwrap().octets.as_ptr();
+        assert_eq!(octets(Version::V1_1), octets(Version::V1_2));
+        assert_ne!(octets(Version::V1_0), octets(Version::V1_2));
     }
 
     #[test]

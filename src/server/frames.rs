@@ -1,5 +1,4 @@
-//! What a server does with each frame of the client: on to the file of its kind, or SEND and
-//! transactions here.
+//! What a server does with each frame of the client: on to the file of its kind.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -8,8 +7,7 @@ use alloc::vec::Vec;
 use super::event::Settlement;
 use super::reply::Answers;
 use super::state::State;
-use super::transactions::Held;
-use super::{Event, Reply, SendFrame, Server, Work};
+use super::{Event, Reply, Server};
 use crate::frame::{Text, name};
 use crate::{Command, Frame, Instant, ProtocolError, Version};
 
@@ -64,18 +62,8 @@ impl<I: Instant, T> Server<I, T> {
             Command::Unsubscribe => self.unsubscribe(version, frame, receipt).map(Some),
             Command::Ack => self.settle(version, Settlement::Ack, frame, receipt),
             Command::Nack => self.settle(version, Settlement::Nack, frame, receipt),
-            Command::Begin => {
-                let transaction = Text::new(&required(&frame, name::TRANSACTION)?);
-                self.transactions.begin(transaction, self.link.limits())?;
-                self.receipt(receipt);
-                Ok(None)
-            }
-            Command::Abort => {
-                let held = self.transactions.end(&required(&frame, name::TRANSACTION)?)?;
-                self.give_back(&held);
-                self.receipt(receipt);
-                Ok(None)
-            }
+            Command::Begin => self.begin(&frame, receipt),
+            Command::Abort => self.abort(&frame, receipt),
             Command::Commit => self.commit(&frame, receipt).map(Some),
             Command::Disconnect => {
                 // STOMP 1.2, "BEGIN": open transactions are aborted.
@@ -86,48 +74,6 @@ impl<I: Instant, T> Server<I, T> {
                 Ok(Some(Event::Disconnect { frame, reply: reply(receipt, Answers::Disconnect) }))
             }
             command => Err(ProtocolError::UnexpectedFrame(command)),
-        }
-    }
-
-    fn send(
-        &mut self,
-        frame: Frame,
-        receipt: Option<&Text>,
-    ) -> Result<Option<Event<T>>, ProtocolError> {
-        destination(&frame)?;
-        let Some(transaction) = self.transaction(&frame)? else {
-            let reply = reply(receipt, Answers::Other);
-            return Ok(Some(Event::Send { frame: SendFrame { frame }, reply }));
-        };
-        self.transactions.check_room(&transaction, frame.octets(), self.link.limits())?;
-        self.transactions.hold(&transaction, Held::Send(frame.to_compact()));
-        self.receipt(receipt);
-        Ok(None)
-    }
-
-    fn commit(&mut self, frame: &Frame, receipt: Option<&Text>) -> Result<Event<T>, ProtocolError> {
-        let transaction = Text::new(&required(frame, name::TRANSACTION)?);
-        let held = self.transactions.end(&transaction)?;
-        let mut work = Vec::with_capacity(held.len());
-        for held in held {
-            work.push(match held {
-                Held::Send(frame) => Work::Send(SendFrame { frame }),
-                Held::Settle { settlement, frame, deliveries } => {
-                    settlement.work(frame, self.take(&deliveries))
-                }
-            });
-        }
-        Ok(Event::Commit { transaction, work, reply: reply(receipt, Answers::Other) })
-    }
-
-    /// The open transaction that a SEND, ACK or NACK belongs to.
-    pub(super) fn transaction(&self, frame: &Frame) -> Result<Option<Text>, ProtocolError> {
-        match frame.header(name::TRANSACTION) {
-            Some(transaction) if self.transactions.is_open(&transaction) => {
-                Ok(Some(Text::new(&transaction)))
-            }
-            Some(_) => Err(ProtocolError::UnknownTransaction),
-            None => Ok(None),
         }
     }
 }

@@ -12,6 +12,7 @@ mod ledger;
 mod notice;
 mod opening;
 mod reply;
+mod sending;
 mod settled;
 mod settling;
 mod state;

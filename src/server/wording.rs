@@ -6,7 +6,7 @@ use super::Failure;
 use crate::{Frame, ProtocolError, Version};
 
 /// What a client did wrong, for a [`Wording`] to tell.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Complaint<'a> {
     /// What it is.
@@ -18,6 +18,18 @@ pub struct Complaint<'a> {
     pub unread: &'a [u8],
     /// The version of the session, once it is connected.
     pub version: Option<Version>,
+}
+
+impl fmt::Debug for Complaint<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the octets: there may be a passcode among them.
+        f.debug_struct("Complaint")
+            .field("error", &self.error)
+            .field("frame", &self.frame)
+            .field("unread", &self.unread.len())
+            .field("version", &self.version)
+            .finish()
+    }
 }
 
 /// How a server puts into words what a client did wrong, for a broker that takes the place of another

@@ -27,6 +27,14 @@ pub(crate) fn held<T>(make: impl FnOnce() -> T) -> (isize, T) {
     (COUNT.get().since(before).held, kept)
 }
 
+/// The most that this thread holds more at any moment while `run` runs.
+pub(crate) fn peak(run: impl FnOnce()) -> isize {
+    let before = COUNT.get().held;
+    PEAK.set(before);
+    run();
+    PEAK.get() - before
+}
+
 impl Count {
     pub(crate) const NONE: Self = Self { allocations: 0, octets: 0, held: 0 };
 
@@ -41,6 +49,7 @@ impl Count {
 
 thread_local! {
     static COUNT: Cell<Count> = const { Cell::new(Count::NONE) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
 struct Counting;
@@ -54,6 +63,8 @@ impl Counting {
         let mut count = COUNT.get();
         count.allocations += 1;
         count.octets += octets;
+        // A block that is moved is there twice for a moment.
+        PEAK.set(PEAK.get().max(count.held + signed(octets)));
         count.held += signed(octets) - signed(before);
         COUNT.set(count);
     }
@@ -70,8 +81,8 @@ fn signed(octets: usize) -> isize {
     isize::try_from(octets).unwrap_or(isize::MAX)
 }
 
-// SAFETY: everything is left to the allocator of the system; the counter is a constant-initialised
-// cell of the thread without a destructor, so that counting neither allocates nor unwinds.
+// SAFETY: everything is left to the allocator of the system; the counters are constant-initialised
+// cells of the thread without a destructor, so that counting neither allocates nor unwinds.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         Self::count(layout.size(), 0);

@@ -7,4 +7,5 @@ mod codec;
 #[expect(dead_code, reason = "a frame that the benches encode is built there")]
 mod corpus;
 mod counting;
+mod sensor;
 mod sessions;

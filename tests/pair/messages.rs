@@ -63,6 +63,25 @@ fn headers_arrive_as_they_were_sent() {
     }
 }
 
+/// requirements S-003, M-002
+#[test]
+fn a_destination_is_whatever_the_broker_makes_of_it() {
+    let destinations =
+        ["a", "/", "queue://a?b=c#d", "/queue/a/../%zz", "*.>#", "wholly otherwise \u{20ac}", "\\"];
+    for setup in Setup::all() {
+        let mut pair = setup.connected();
+        for destination in destinations {
+            let subscription = pair.subscribe(destination, AckMode::Auto);
+            pair.send(destination, "x");
+            pair.drive();
+            let message = pair.listener.message("x");
+            assert_eq!(message.destination(), destination);
+            assert_eq!(message.subscription(), Some(subscription), "and that of no other");
+            pair.listener.told();
+        }
+    }
+}
+
 /// requirements H-013, H-014
 #[test]
 fn what_a_version_cannot_carry_is_refused_to_the_client_and_dropped_by_the_broker() {

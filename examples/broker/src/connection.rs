@@ -1,11 +1,12 @@
 //! One connection: the loop that drives its session.
 
 use core::future;
+use core::ops::Range;
 use core::time::Duration;
 
 use stomp_proto::server::ServerConfig;
 use stomp_proto::{Server, Session};
-use tokio::task::consume_budget;
+use tokio::task::{consume_budget, yield_now};
 use tokio::time::{Instant, sleep_until};
 use tokio::{join, select};
 
@@ -15,6 +16,8 @@ use crate::transport::Transport;
 
 /// How long what is under way in the backend may take when the broker ends.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Turns of the loop after which a busy connection leaves the others their turn.
+const TURNS: u32 = 4;
 
 /// Drives a session until it is over.
 ///
@@ -30,9 +33,9 @@ pub(crate) async fn serve<C: Channel>(
     let mut shutdown = core::pin::pin!(shutdown);
     // Until when what is under way may take, once the broker ends.
     let mut patience = None;
+    let mut turns = 0..TURNS;
     loop {
-        // A busy connection leaves the others their turn.
-        consume_budget().await;
+        rest(&mut turns).await;
         server.handle_timeout(Instant::now());
         // Not polling is back-pressure: soon the session will not want to read.
         while gateway.is_ready() {
@@ -72,8 +75,9 @@ pub(crate) async fn serve<C: Channel>(
 
 /// Writes what is left, and waits for the client to close its end, for as long as the session does.
 async fn see_off<T: Send>(mut transport: impl Transport, mut server: Server<Instant, T>) {
+    let mut turns = 0..TURNS;
     while !server.is_finished() {
-        consume_budget().await;
+        rest(&mut turns).await;
         let deadline = server.poll_timeout();
         select! {
             progress = transport.progress(&mut server) => {
@@ -90,6 +94,18 @@ async fn see_off<T: Send>(mut transport: impl Transport, mut server: Server<Inst
             transport.shut_down();
         }
     }
+}
+
+/// Leaves the others their turn, once in a while.
+///
+/// The budget of the runtime is for many more turns than a client can fill with frames. Until it has
+/// run out nobody may look whether anything has come for the others.
+async fn rest(turns: &mut Range<u32>) {
+    if turns.next().is_some() {
+        return consume_budget().await;
+    }
+    *turns = 0..TURNS;
+    yield_now().await;
 }
 
 /// Until then; for ever, if there is nothing to wait for.

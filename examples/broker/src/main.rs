@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use stomp_broker::Broker;
-use stomp_broker::backend::{Backend, Memory, MemoryLimits};
+use stomp_broker::backend::{Backend, Memory};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -18,7 +18,7 @@ use options::Options;
 #[tokio::main]
 async fn main() -> ExitCode {
     let options = Options::parse();
-    log();
+    log(options.log());
     match run(&options).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -28,17 +28,20 @@ async fn main() -> ExitCode {
     }
 }
 
-fn log() {
-    // What lapin calls an error may be a client's, and is logged where it is told.
-    let filter =
-        Targets::new().with_default(LevelFilter::INFO).with_target("lapin", LevelFilter::OFF);
+fn log(level: LevelFilter) {
+    let filter = Targets::new()
+        // What others have to say beyond that may be anything.
+        .with_default(level.min(LevelFilter::INFO))
+        .with_target("stomp_broker", level)
+        // What lapin calls an error may be a client's, and is logged where it is told.
+        .with_target("lapin", LevelFilter::OFF);
     let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr);
     tracing_subscriber::registry().with(lines).with(filter).init();
 }
 
 async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     match options.amqp() {
-        None => serve(options, Memory::new(MemoryLimits::default())).await,
+        None => serve(options, Memory::new(options.memory())).await,
         Some(amqp) => {
             let amqp = amqp?;
             amqp.check().await?;

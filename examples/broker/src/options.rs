@@ -1,10 +1,11 @@
 //! The command line.
 
 use clap::{Parser, ValueEnum};
-use stomp_broker::backend::Amqp;
+use stomp_broker::backend::{Amqp, MemoryLimits};
 use stomp_broker::{Address, Config, Protocol};
 use stomp_proto::destination::Scheme;
 use stomp_proto::server::Dialect;
+use tracing_subscriber::filter::LevelFilter;
 
 /// A STOMP 1.0, 1.1 and 1.2 broker with its queues in memory or in a RabbitMQ.
 #[derive(Parser)]
@@ -26,6 +27,12 @@ pub(crate) struct Options {
     /// What destinations mean: as in RabbitMQ of today, or as it was first designed
     #[arg(long, value_enum, default_value_t)]
     scheme: SchemeName,
+    /// What the messages of queues in memory may take up, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    memory: usize,
+    /// How much to log: off, error, warn, info, debug or trace
+    #[arg(long, value_name = "LEVEL", default_value_t = LevelFilter::INFO)]
+    log: LevelFilter,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -60,6 +67,15 @@ impl Options {
     /// The RabbitMQ; `None`: queues in memory.
     pub(crate) fn amqp(&self) -> Option<Result<Amqp, String>> {
         self.amqp.as_deref().map(Amqp::new)
+    }
+
+    /// Bounds on the queues in memory.
+    pub(crate) fn memory(&self) -> MemoryLimits {
+        MemoryLimits { max_len: self.memory.saturating_mul(1 << 20), ..MemoryLimits::default() }
+    }
+
+    pub(crate) fn log(&self) -> LevelFilter {
+        self.log
     }
 
     pub(crate) fn addresses(&self) -> Vec<Address> {

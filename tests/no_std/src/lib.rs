@@ -2,6 +2,8 @@
 
 #![no_std]
 
+mod sensor;
+
 use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;
 use core::ptr::null_mut;

@@ -108,9 +108,17 @@ fn bad_command(command: &str) -> Failure {
     Failure::new("Bad command").explanation(explanation)
 }
 
-/// What stands where a command is to be, as far as it looks like one.
+/// What stands where a command is to be, if it looks like one; empty if it does not. It may be
+/// anything that a client has lost its way in, a passcode as well, and is then nobody's to repeat.
 fn first_word(octets: &[u8]) -> String {
-    const LONGEST: usize = 32;
-    let word = octets.iter().take(LONGEST).take_while(|octet| octet.is_ascii_alphabetic());
-    word.map(|octet| char::from(*octet)).collect()
+    const LONGEST: usize = 16;
+    let end = octets.iter().position(|octet| !octet.is_ascii_alphanumeric());
+    let word = octets.get(..end.unwrap_or(octets.len())).unwrap_or_default();
+    let is_known = || {
+        let mut commands = Command::ALL.iter().map(|command| command.as_str().as_bytes());
+        commands.any(|command| command.eq_ignore_ascii_case(word))
+    };
+    let is_like_one = word.len() <= LONGEST && word.iter().all(u8::is_ascii_uppercase);
+    let shown = if is_like_one || is_known() { word } else { &[] };
+    shown.iter().copied().map(char::from).collect()
 }

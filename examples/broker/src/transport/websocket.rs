@@ -18,6 +18,9 @@ use tokio_tungstenite::{WebSocketStream, accept_hdr_async_with_config};
 
 use super::{End, READ_LEN, Transport};
 
+/// Octets of pongs, headers that we add and what is written at a time, besides the longest message.
+const PONGS_LEN: usize = 1 << 20;
+
 pub(crate) struct WebSocket {
     socket: WebSocketStream<TcpStream>,
     /// Whether something was handed over that may not have left.
@@ -44,6 +47,8 @@ pub(crate) async fn accept(
     let most = limits.max_head_len + limits.max_body_len + 1;
     let config = WebSocketConfig::default()
         .read_buffer_size(READ_LEN)
+        // A message goes in when nearly all before it has left. Pongs that nobody reads gather.
+        .max_write_buffer_size(most + PONGS_LEN)
         .max_message_size(Some(most))
         .max_frame_size(Some(most));
     let socket = accept_hdr_async_with_config(stream, choose, Some(config)).await;

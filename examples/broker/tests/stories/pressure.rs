@@ -1,6 +1,8 @@
 //! Slow consumers and full queues: memory stays bounded, and nobody else suffers.
 
 use core::time::Duration;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 
 use stomp_broker::Config;
 use stomp_broker::backend::MemoryLimits;
@@ -104,4 +106,88 @@ async fn who_sends_itself_more_than_anything_holds_gets_it_all_in_order() {
         assert_eq!(body(&peer.message().await).trim_start(), number.to_string());
     }
     peer.quiet().await;
+}
+
+/// However much it may have: what has not left for it is anybody's.
+#[tokio::test]
+async fn a_consumer_that_does_not_read_leaves_the_rest_to_others() {
+    let limits = MemoryLimits { max_queue_len: 2000 * LARGE, ..limits() };
+    let broker = start_with(Config::default(), limits).await;
+    let mut slow = broker.client().await;
+    let request = SubscribeRequest::new("/queue/a").ack(AckMode::ClientIndividual);
+    slow.subscribe(request.header("prefetch-count", "0")).await;
+    let mut sender = broker.client().await;
+    let count = 600;
+    for number in 0..count {
+        sender.send("/queue/a", &large(number)).await;
+    }
+    let mut quick = broker.client().await;
+    quick.subscribe(SubscribeRequest::new("/queue/a")).await;
+    let mut last = 0;
+    // Sockets and outbox take a hundred or so.
+    while last < count - 1 {
+        let number = body(&quick.message().await).trim_start().parse().unwrap();
+        assert!(number > last, "{number} after {last}");
+        last = number;
+    }
+    // And those in their turn when it is gone.
+    drop(slow);
+    let first = body(&quick.message().await);
+    assert_eq!(first.trim_start(), "0");
+}
+
+/// Messages that all take up what they may together: who has little still gets through.
+#[tokio::test]
+async fn whoever_fills_the_memory_waits_and_does_not_keep_out_the_others() {
+    // A share is as much as two small messages are.
+    let limits = MemoryLimits {
+        max_len: 10 * LARGE,
+        max_queues: 300,
+        max_queue_len: 100 * LARGE,
+        ..limits()
+    };
+    let broker = start_with(Config::default(), limits).await;
+    let mut greedy = broker.client().await;
+    for number in 0..10 {
+        greedy.send(&format!("/queue/{number}"), &large(number)).await;
+    }
+    let receipt = greedy.client.next_receipt();
+    let one_more = SendRequest::new("/queue/11").body(large(11)).receipt(receipt);
+    greedy.client.send(&one_more).unwrap();
+    greedy.quiet().await;
+
+    let mut peer = broker.client().await;
+    peer.client.subscribe(&SubscribeRequest::new("/queue/small")).unwrap();
+    peer.client.subscribe(&SubscribeRequest::new("/topic/small")).unwrap();
+    for destination in ["/queue/small", "/topic/small", "/queue/small"] {
+        peer.client.send(&SendRequest::new(destination).body("hello")).unwrap();
+        assert_eq!(peer.bodies(1).await, ["hello"]);
+    }
+    greedy.quiet().await;
+    peer.client.subscribe(&SubscribeRequest::new("/queue/0")).unwrap();
+    peer.client.subscribe(&SubscribeRequest::new("/queue/1")).unwrap();
+    peer.bodies(2).await;
+    greedy.receipt().await;
+}
+
+/// One thread has all connections, so that nobody else looks whether anything has come for the others.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_client_that_is_never_done_leaves_the_others_their_turn() {
+    let broker = start_with(Config::default(), limits()).await;
+    let mut peer = broker.client().await;
+    let address = broker.tcp;
+    let flood = std::thread::spawn(move || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        let requests = "BEGIN\ntransaction:t\n\n\0ABORT\ntransaction:t\n\n\0".repeat(100_000);
+        write!(stream, "CONNECT\n\n\0{requests}DISCONNECT\n\n\0").unwrap();
+        stream.read_to_end(&mut Vec::new()).unwrap();
+    });
+    let mut rounds = 0;
+    while !flood.is_finished() {
+        peer.send("/topic/nobody", "").await;
+        rounds += 1;
+    }
+    flood.join().unwrap();
+    // 4 MB are 64 times what may be looked at in a row. A request alone takes two such times or three.
+    assert!(rounds >= 8, "{rounds}");
 }

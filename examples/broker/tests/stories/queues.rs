@@ -144,3 +144,26 @@ async fn the_original_scheme_goes_through_the_direct_exchange() {
     peer.client.send(&SendRequest::new("/exchange/amq.direct/a").body("2")).unwrap();
     assert_eq!(peer.bodies(2).await, ["1", "2"]);
 }
+
+/// Those that last are not to keep out those that go with their sessions.
+#[tokio::test]
+async fn when_there_are_as_many_queues_as_there_may_be_topics_go_on() {
+    let limits = MemoryLimits { max_queues: 2, ..MemoryLimits::default() };
+    let broker = start_with(Config::default(), limits).await;
+    let mut peer = broker.client().await;
+    peer.send("/queue/a", "kept").await;
+    peer.send("/queue/b", "kept").await;
+    let mut other = broker.client().await;
+    other.client.send(&SendRequest::new("/queue/c").body("lost")).unwrap();
+    assert_eq!(other.error().await.0, "resource_error");
+    for topic in ["/topic/a", "/topic/b"] {
+        peer.subscribe(SubscribeRequest::new(topic)).await;
+    }
+    let mut other = broker.client().await;
+    other.client.subscribe(&SubscribeRequest::new("/topic/c")).unwrap();
+    assert_eq!(other.error().await.0, "resource_error");
+    // Theirs went with it, and may be made again.
+    peer.disconnect().await;
+    let mut other = broker.client().await;
+    other.subscribe(SubscribeRequest::new("/topic/c")).await;
+}

@@ -110,12 +110,41 @@ async fn a_frame_about_what_is_not_there_or_is_there_already() {
         ),
         ("1.2", "WRONG\nid:0", "Bad command", "Could not interpret command \"WRONG\"\n"),
         ("1.0", "MESSAGE", "Bad command", "Could not interpret command \"MESSAGE\"\n"),
+        ("1.2", "send\nid:0", "Bad command", "Could not interpret command \"send\"\n"),
+        // No command looks like that, and it may be a secret.
+        ("1.2", "hush\nid:0", "Bad command", "Could not interpret command \"\"\n"),
+        ("1.2", "SENDhush\nid:0", "Bad command", "Could not interpret command \"\"\n"),
+        ("1.2", "HUSH5HUSH\nid:0", "Bad command", "Could not interpret command \"\"\n"),
         // The broker that has these words has none for what follows.
         ("1.2", "CONNECT", "already connected", ""),
     ] {
         let refusal = refusal(version, &format!("{frame}\n\n\0")).await;
         assert_eq!(refusal, (message.into(), body.into()), "{version} {frame}");
     }
+}
+
+/// What AMQP cannot carry, so that a broker on one answers the same.
+#[tokio::test]
+async fn a_name_that_is_too_long() {
+    let expected = "a name or property is longer than the 255 octets of AMQP\n";
+    let expected = ("Processing error".to_owned(), expected.to_owned());
+    let long = "n".repeat(256);
+    for frame in [
+        format!("SEND\ndestination:/queue/{long}\n\n\0"),
+        format!("SEND\ndestination:/topic/{long}\n\n\0"),
+        format!("SUBSCRIBE\nid:1\ndestination:/queue/{long}\n\n\0"),
+        format!("SUBSCRIBE\nid:1\ndestination:/topic/{long}\n\n\0"),
+        format!("SUBSCRIBE\nid:{long}\ndestination:/topic/a\n\n\0"),
+    ] {
+        assert_eq!(refusal("1.2", &frame).await, expected, "{frame}");
+    }
+    let name = "n".repeat(255);
+    let broker = start().await;
+    let frames = format!(
+        "CONNECT\naccept-version:1.2\nhost:h\n\n\0\
+         SUBSCRIBE\nid:0\ndestination:/topic/{name}\nreceipt:s\n\n\0DISCONNECT\n\n\0"
+    );
+    assert!(talk(&broker, &[(&frames, 2)]).await[1].starts_with("RECEIPT\nreceipt-id:s\n"));
 }
 
 #[tokio::test]

@@ -1,6 +1,8 @@
 //! A message in a queue, and how it looks to a subscriber.
 
 use alloc::borrow::Cow;
+use alloc::sync::Arc;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use stomp_proto::Frame;
 use stomp_proto::destination::name::{PERSISTENT, REDELIVERED, REPLY_TO};
@@ -21,6 +23,27 @@ pub(super) struct Message {
     content: Frame,
     first: Delivery,
     octets: usize,
+    /// Where it counts once it is in a queue, for as long as it is there.
+    held: Held,
+    is_held: AtomicBool,
+}
+
+/// The octets of all messages in queues, each once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Held(Arc<AtomicUsize>);
+
+impl Held {
+    pub(super) fn octets(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Message {
+    fn drop(&mut self) {
+        if *self.is_held.get_mut() {
+            self.held.0.fetch_sub(self.octets, Ordering::Relaxed);
+        }
+    }
 }
 
 impl Message {
@@ -30,6 +53,7 @@ impl Message {
         exchange: &str,
         key: &str,
         properties: &Properties<'_>,
+        held: &Held,
     ) -> Self {
         // It may wait for long, and must not keep the read buffer that it came in.
         let start = Frame::builder(stomp_proto::Command::Send)
@@ -59,7 +83,14 @@ impl Message {
         let header_octets: usize =
             content.headers().iter().map(|it| it.name().len() + it.value().len() + 2).sum();
         let octets = content.body().len() + 2 * header_octets + OVERHEAD;
-        Self { content, first, octets }
+        Self { content, first, octets, held: held.clone(), is_held: AtomicBool::new(false) }
+    }
+
+    /// Takes it into account: it is in a queue, the first or another.
+    pub(super) fn hold(&self) {
+        if !self.is_held.swap(true, Ordering::Relaxed) {
+            self.held.0.fetch_add(self.octets, Ordering::Relaxed);
+        }
     }
 
     /// What it counts in a queue.

@@ -20,6 +20,7 @@ use tokio::{pin, select};
 
 use self::core::{Core, Mail, Performed};
 use super::{Backend, Channel, Job, Login, Notice, Outcome, Submitted};
+use message::Held;
 use queue::{Position, QueueId, SessionId};
 use step::{Step, steps};
 
@@ -30,9 +31,13 @@ pub struct MemoryLimits {
     /// to wait; one of a single session drops the oldest messages that nobody has instead. Default:
     /// 64 MiB.
     pub max_queue_len: usize,
+    /// Octets of all messages. From there on a queue is full that would have more than its share, which
+    /// is this by [`MemoryLimits::max_queues`]; so that whoever fills the memory does not keep out those
+    /// who do not. Default: 1 GiB.
+    pub max_len: usize,
     /// How long a SEND to a full queue may wait before its session ends. Default: 30 s.
     pub max_wait: Duration,
-    /// Queues. Default: 16,384.
+    /// Queues, and as many again that are of a single session each. Default: 16,384.
     pub max_queues: usize,
     /// Bindings. Default: 65,536.
     pub max_bindings: usize,
@@ -44,6 +49,7 @@ impl Default for MemoryLimits {
     fn default() -> Self {
         Self {
             max_queue_len: 64 << 20,
+            max_len: 1 << 30,
             max_wait: Duration::from_secs(30),
             max_queues: 16_384,
             max_bindings: 65_536,
@@ -63,6 +69,7 @@ pub struct Memory {
 struct Shared {
     core: Mutex<Core>,
     room: Arc<Notify>,
+    held: Held,
 }
 
 impl Shared {
@@ -77,8 +84,9 @@ impl Memory {
     #[must_use]
     pub fn new(limits: MemoryLimits) -> Self {
         let (room, max_wait) = (Arc::new(Notify::new()), limits.max_wait);
-        let core = Mutex::new(Core::new(limits, room.clone()));
-        Self { shared: Arc::new(Shared { core, room }), max_wait }
+        let held = Held::default();
+        let core = Mutex::new(Core::new(limits, room.clone(), held.clone()));
+        Self { shared: Arc::new(Shared { core, room, held }), max_wait }
     }
 }
 
@@ -130,7 +138,8 @@ impl Channel for MemoryChannel {
     }
 
     fn submit(&mut self, jobs: Vec<Job<'_, Token>>) -> Submitted {
-        let (steps, deadline) = (steps(jobs), Instant::now() + self.max_wait);
+        let steps = steps(jobs, &self.shared.held);
+        let deadline = Instant::now() + self.max_wait;
         let mut core = self.shared.core();
         if self.waiting.is_some() {
             // The connection is lost, or it would not have been polled.

@@ -1,9 +1,18 @@
 //! The routing patterns of a topic exchange: words between dots, `*` for one, `#` for any number.
 
-/// Whether a routing key fits a pattern.
-pub(super) fn matches(pattern: &str, key: &str) -> bool {
-    let pattern: Vec<&str> = pattern.split('.').collect();
+/// Whether it stands for any key but itself.
+pub(super) fn is_one(pattern: &str) -> bool {
+    pattern.split('.').any(|word| matches!(word, "*" | "#"))
+}
+
+/// Whether a routing key fits a pattern, for one key and many patterns.
+pub(super) fn fitting(key: &str) -> impl Fn(&str) -> bool {
     let key: Vec<&str> = key.split('.').collect();
+    move |pattern| matches(pattern, &key)
+}
+
+fn matches(pattern: &str, key: &[&str]) -> bool {
+    let pattern: Vec<&str> = pattern.split('.').collect();
     let (mut at, mut word) = (0, 0);
     // Where the last `#` stands, and how many words it has taken. An earlier one need not take more.
     let mut any: Option<(usize, usize)> = None;
@@ -29,7 +38,20 @@ pub(super) fn matches(pattern: &str, key: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::matches;
+    use super::*;
+
+    fn matches(pattern: &str, key: &str) -> bool {
+        fitting(key)(pattern)
+    }
+
+    #[test]
+    fn a_pattern_is_a_word_of_its_own() {
+        for (pattern, expected) in
+            [("", false), ("a.b", false), ("a*.#b", false), ("*", true), ("a.#", true)]
+        {
+            assert_eq!(is_one(pattern), expected, "{pattern}");
+        }
+    }
 
     #[test]
     fn a_star_is_one_word_and_a_hash_any_number() {

@@ -87,6 +87,7 @@ impl Queue {
     }
 
     pub(super) fn push(&mut self, message: Arc<Message>) {
+        message.hold();
         self.octets += message.octets();
         self.ready.insert(self.next, Entry { message, redelivered: false });
         self.next += 1;
@@ -103,12 +104,17 @@ impl Queue {
         !had_dropped && self.has_dropped
     }
 
-    /// The next message, if there is a consumer for it that may have one more.
-    pub(super) fn assign(&mut self) -> Option<Assignment> {
+    /// The next message, if there is a consumer for it that may have one more, by its credit and by
+    /// what is said of its session.
+    pub(super) fn assign(
+        &mut self,
+        mut may_have: impl FnMut(SessionId) -> bool,
+    ) -> Option<Assignment> {
         if self.ready.is_empty() {
             return None;
         }
-        let is_free = |place: &Place| place.unsettled < place.credit;
+        let is_free =
+            |place: &Place| place.unsettled < place.credit && may_have(place.consumer.session);
         let turn = self.consumers.iter().position(is_free)?;
         self.consumers.rotate_left(turn);
         let mut place = self.consumers.pop_front()?;
@@ -146,6 +152,11 @@ impl Queue {
     /// Ends a consumer. What it has stays out until it is settled.
     pub(super) fn cancel(&mut self, consumer: &Consumer) {
         self.consumers.retain(|place| place.consumer != *consumer);
+    }
+
+    /// Ends all consumers of a session.
+    pub(super) fn cancel_all(&mut self, session: SessionId) {
+        self.consumers.retain(|place| place.consumer.session != session);
     }
 
     pub(super) fn consumers(&self) -> impl Iterator<Item = &Consumer> {

@@ -8,6 +8,12 @@ pub(super) fn not_found(what: &str, name: &str) -> Failure {
     Failure::new("not_found").explanation(explanation)
 }
 
+/// A name that AMQP could not carry.
+pub(super) fn too_long() -> Failure {
+    let explanation = "a name or property is longer than the 255 octets of AMQP\n";
+    Failure::new("Processing error").explanation(explanation)
+}
+
 /// The queue is of one session, and not of this one; or it is not, and this one wants it to be.
 pub(super) fn locked(queue: &str) -> Failure {
     let explanation = format!(

@@ -7,7 +7,7 @@ use stomp_proto::destination::{Action, ConsumerTag, QueueFlags};
 use stomp_proto::frame::AckMode;
 
 use super::Token;
-use super::message::Message;
+use super::message::{Held, Message};
 use crate::backend::{Job, Outcome};
 
 #[derive(Debug)]
@@ -22,8 +22,23 @@ pub(super) enum Step {
     Settle { outcome: Outcome, deliveries: Vec<Token> },
 }
 
+impl Step {
+    /// The names and keys in it.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let names: [&str; 3] = match self {
+            Self::Declare { queue, .. } | Self::Delete { queue } => [queue, "", ""],
+            Self::Bind { queue, exchange, key } => [queue, exchange, key],
+            Self::Consume { queue, tag, .. } => [queue, tag.as_str(), ""],
+            Self::Publish { exchange, key, .. } => [exchange, key, ""],
+            Self::Cancel { tag } => [tag.as_str(), "", ""],
+            Self::Qos { .. } | Self::Settle { .. } => ["", "", ""],
+        };
+        names.into_iter()
+    }
+}
+
 /// The steps of jobs that are to be carried out as one.
-pub(super) fn steps(jobs: Vec<Job<'_, Token>>) -> Vec<Step> {
+pub(super) fn steps(jobs: Vec<Job<'_, Token>>, held: &Held) -> Vec<Step> {
     let mut steps = Vec::new();
     for job in jobs {
         match job {
@@ -44,7 +59,7 @@ pub(super) fn steps(jobs: Vec<Job<'_, Token>>) -> Vec<Step> {
                             Some(Step::Consume { queue, tag, mode })
                         }
                         Action::Publish { exchange, key, properties } => message.map(|sent| {
-                            let message = Message::new(sent, &exchange, &key, &properties);
+                            let message = Message::new(sent, &exchange, &key, &properties, held);
                             Step::Publish { exchange, key, message: Arc::new(message) }
                         }),
                         Action::Cancel { tag } => Some(Step::Cancel { tag }),

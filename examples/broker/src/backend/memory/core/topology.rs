@@ -41,13 +41,15 @@ impl Core {
         name: &Text,
         flags: QueueFlags,
     ) -> Result<(), Failure> {
+        let wants_it_alone = flags.exclusive.unwrap_or(false);
         let Some(queue) = self.names.get(name).and_then(|id| self.queues.get(id)) else {
-            if self.queues.len() < self.limits.max_queues {
+            // Those that last do not keep out those that go with their sessions.
+            let count = if wants_it_alone { self.owned } else { self.queues.len() - self.owned };
+            if count < self.limits.max_queues {
                 return Ok(());
             }
             return Err(Failure::new("resource_error").explanation("too many queues\n"));
         };
-        let wants_it_alone = flags.exclusive.unwrap_or(false);
         if queue.owner != wants_it_alone.then_some(session) {
             return Err(refusal::locked(name));
         }
@@ -72,6 +74,7 @@ impl Core {
         if !self.names.contains_key(name) {
             let id = QueueId(self.draw_id());
             let owner = flags.exclusive.unwrap_or(false).then_some(session);
+            self.owned += usize::from(owner.is_some());
             self.queues.insert(id, Queue::new(name.clone(), flags, owner));
             self.names.insert(name.clone(), id);
         }
@@ -125,15 +128,22 @@ impl Core {
             }
             _ => true,
         });
+        self.leave(queue_id);
+    }
+
+    /// Sees to a queue that has lost a consumer.
+    pub(super) fn leave(&mut self, id: QueueId) {
+        let Some(queue) = self.queues.get(&id) else { return };
         if queue.flags.auto_delete == Some(true) && queue.consumers().next().is_none() {
-            self.delete(queue_id);
+            self.delete(id);
         } else {
-            self.dispatch(queue_id);
+            self.dispatch(id);
         }
     }
 
     pub(super) fn delete(&mut self, id: QueueId) {
         let Some(queue) = self.queues.remove(&id) else { return };
+        self.owned -= usize::from(queue.owner.is_some());
         self.names.remove(&queue.name);
         self.exchanges.unbind(id);
         for consumer in queue.consumers() {
