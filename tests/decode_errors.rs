@@ -31,6 +31,18 @@ fn unknown_command() {
 }
 
 #[test]
+fn nothing_is_kept_or_read_behind_an_error() {
+    let mut decoder = Setup::default().decoder();
+    decoder.push(b"HELO\n");
+    let error = decoder.next_item().unwrap_err();
+    let held = decoder.buffered();
+    decoder.push(b"SEND\n\n\0");
+    assert_eq!(decoder.buffered(), held);
+    decoder.set_version(V1_2);
+    assert_eq!(decoder.next_item().unwrap_err(), error);
+}
+
+#[test]
 fn missing_colon() {
     for version in ANY {
         for octets in ["SEND\nbroken!\n\n\0", "SEND\nbroken!\r\n\n\0"] {
@@ -52,6 +64,9 @@ fn invalid_escape() {
     for version in [V1_1, V1_2] {
         assert_malformed(version, "SEND\nk:\\n\\t\n\n\0", InvalidEscape, 9, says);
         assert_malformed(version, "SEND\nkey\\:v\n\n\0", InvalidEscape, 8, says);
+        // Neither what stands before it nor an escape before it makes one of it.
+        assert_malformed(version, "SEND\nk:n\\t\n\n\0", InvalidEscape, 8, says);
+        assert_malformed(version, "SEND\nk:\\\\\\t\n\n\0", InvalidEscape, 9, says);
     }
     assert_malformed(V1_1, "SEND\nk:\\r\n\n\0", InvalidEscape, 7, says);
 }
@@ -96,6 +111,8 @@ fn head_too_long() {
         }
         let fits = setup.outcome(b"SEND\nk:vv\n\n\0");
         assert_eq!(fits, whole([frame(Command::Send, &[("k", "vv")], b"")]));
+        // The octet that is one too many is seen when it comes.
+        assert_eq!(setup.outcome(b"SEND\nk:vvvv"), waiting([], b"SEND\nk:vvvv", 11));
     }
 }
 

@@ -259,6 +259,7 @@ const PROCESSING_ERROR: &str = "Processing error";
 #[cfg(test)]
 mod tests {
     use alloc::string::ToString;
+    use core::error::Error;
 
     use super::*;
 
@@ -346,5 +347,51 @@ mod tests {
             assert_eq!(error.body(), body, "{error:?}");
             assert!(!error.to_string().ends_with(['.', '\n']), "a fragment: {error}");
         }
+    }
+
+    #[test]
+    fn every_error_is_shown_in_words_of_ours() {
+        let command = Command::Subscribe;
+        let id = || ConsumerTag::of_id("9");
+        let invalid = DestinationError::Invalid { kind: Kind::ReplyQueue, rest: "/".into() };
+        let temp_queue = PlanError::TempQueue { command, destination: "/temp-queue/X".into() };
+        let most = 2;
+        for (error, says) in [
+            (DestinationError::Blank.into(), "blank destination"),
+            (invalid.into(), "\"/\" is no reply_queue destination"),
+            (DestinationError::Unknown("/x".into()).into(), "\"/x\" is no destination"),
+            (PlanError::MissingDestination(command), "SUBSCRIBE without destination"),
+            (temp_queue, "SUBSCRIBE with the temporary queue \"/temp-queue/X\" for a destination"),
+            (
+                PlanError::OutsideOriginal("/x".into()),
+                "\"/x\" is no destination of the original scheme",
+            ),
+            (PlanError::MessageIdOnSend, "SEND with a message-id"),
+            (PlanError::MissingId, "durable subscription without id"),
+            (PlanError::InvalidValue { name: "ack" }, "invalid ack"),
+            (PlanError::Duplicate(id()), "subscription with id='9' exists"),
+            (PlanError::UnknownSubscription(id()), "no subscription with id='9'"),
+            (PlanError::MissingIdAndDestination, "UNSUBSCRIBE without id and destination"),
+            (PlanError::UnsubscribeTempQueue, "UNSUBSCRIBE of a temporary queue"),
+            (PlanError::Cancelled(id()), "subscription with id='9' was ended by the broker"),
+            (
+                PlanError::LimitExceeded { what: Remembered::Queues, most },
+                "more than 2 queues of a session",
+            ),
+            (
+                PlanError::LimitExceeded { what: Remembered::Subscriptions, most },
+                "more than 2 subscriptions",
+            ),
+        ] {
+            assert_eq!(error.to_string(), says);
+        }
+    }
+
+    #[test]
+    fn a_bad_destination_is_the_source_of_a_refused_plan() {
+        let error = PlanError::from(DestinationError::Blank);
+        let source = error.source().and_then(|source| source.downcast_ref());
+        assert_eq!(source, Some(&DestinationError::Blank));
+        assert!(PlanError::MissingId.source().is_none());
     }
 }

@@ -83,3 +83,15 @@ fn octets_unescaped(name: &str) -> Option<String> {
 fn hex_digit(octet: u8) -> Option<u8> {
     char::from(octet).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_without_escapes_is_not_copied() {
+        for (escapes, name) in [(Escapes::Slash, "a%2f%"), (Escapes::Octets, "a.b")] {
+            assert!(matches!(escapes.undo(name), Some(Cow::Borrowed(it)) if it == name), "{name}");
+        }
+    }
+}

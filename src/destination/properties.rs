@@ -218,6 +218,16 @@ mod tests {
         properties.headers().map(|header| header.name().into_owned()).collect()
     }
 
+    #[test]
+    fn its_headers_are_shown_and_where_the_reply_goes() {
+        let frame = Frame::builder(Command::Send).header("reply-to", "/temp-queue/a").build();
+        let mut properties = Properties::current(frame.headers()).unwrap();
+        properties.set_reply_to("q");
+        let shown =
+            "Properties { headers: {\"reply-to\": \"/temp-queue/a\"}, reply_to: Some(\"q\"), .. }";
+        assert_eq!(alloc::format!("{properties:?}"), shown);
+    }
+
     /// destinations.md, chapter 5.2
     #[test]
     fn every_property_is_read_and_the_rest_is_the_header_table() {

@@ -181,6 +181,13 @@ mod tests {
     }
 
     #[test]
+    fn a_text_without_escapes_is_not_copied() {
+        for (escapes, text) in [(Escapes::None, &br"a\nb"[..]), (Escapes::V1_2, b"a:b")] {
+            assert!(matches!(escapes.unescape(text), Cow::Borrowed(it) if it == text));
+        }
+    }
+
+    #[test]
     fn the_codes_are_those_that_can_be_decoded() {
         for escapes in [Escapes::None, Escapes::V1_1, Escapes::V1_2] {
             for code in 0..=255 {

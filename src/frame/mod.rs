@@ -263,8 +263,12 @@ mod tests {
         assert_eq!(frame.header("nope"), None);
         assert_eq!(frame.headers().len(), 4);
         assert!(!frame.headers().is_empty());
+        assert!(Frame::builder(Command::Send).build().headers().is_empty());
         assert_eq!(&frame.body()[..], b"hi\0");
         assert_eq!(frame.malformed_headers().count(), 0);
+        let borrowed = frame.as_frame_ref();
+        assert_eq!(borrowed.header("a:b").as_deref(), Some("1\n2"));
+        assert_eq!(borrowed.header("nope"), None);
     }
 
     #[test]
@@ -285,11 +289,15 @@ mod tests {
         assert_ne!(base().build(), Frame::builder(Command::Message).header("a", "1").build());
         let swapped = Frame::builder(Command::Send).header("b", "2").header("a", "1").build();
         assert_ne!(base().build(), swapped, "order counts");
+        for (name, value) in [("b", "3"), ("c", "2")] {
+            let other = Frame::builder(Command::Send).header("a", "1").header(name, value).build();
+            assert_ne!(base().build(), other);
+        }
     }
 
     /// requirement C-009, field case B128
     #[test]
-    fn debug_shows_no_credential_and_no_endless_body() {
+    fn debug_shows_no_credential() {
         let frame = Frame::builder(Command::Connect)
             .header("host", "h")
             .header("login", "hush0")
@@ -305,8 +313,25 @@ mod tests {
         assert!(!format!("{building:?}").contains("hush"), "{building:?}");
         let mut decoder = crate::codec::Decoder::new(crate::codec::DecoderConfig::default());
         decoder.push(b"CONNECT\npasscode:hush4");
-        assert!(!format!("{decoder:?}").contains("hush"), "{decoder:?}");
-        let long = Frame::builder(Command::Send).body(alloc::vec![0; 1000]).build();
-        assert!(format!("{long:?}").ends_with("\"… (1000 octets) }"), "{long:?}");
+        let shown = format!("{decoder:?}");
+        assert!(!shown.contains("hush"), "{shown}");
+        assert!(shown.starts_with("Decoder {") && shown.ends_with("buffered: 22 }"), "{shown}");
+    }
+
+    #[test]
+    fn debug_shows_headers_in_order_and_no_endless_body() {
+        let builder = Frame::builder(Command::Send).header("b", "1").header("a\n", "2").body("x\0");
+        let shown = r#"SEND { headers: {"b": "1", "a\n": "2"}, body: b"x\x00" }"#;
+        assert_eq!(format!("{builder:?}"), shown);
+        let frame = builder.build();
+        assert_eq!(format!("{frame:?}"), shown);
+        let headers: Vec<_> = frame.headers().iter().collect();
+        assert_eq!(format!("{headers:?}"), r#"["b": "1", "a\n": "2"]"#);
+        for (len, behind) in [(0, "\""), (63, "\""), (64, "\""), (65, "\"… (65 octets)")] {
+            let frame = Frame::builder(Command::Send).body("x".repeat(len)).build();
+            let start = "x".repeat(len.min(64));
+            let shown = format!("SEND {{ headers: {{}}, body: b\"{start}{behind} }}");
+            assert_eq!(format!("{frame:?}"), shown);
+        }
     }
 }

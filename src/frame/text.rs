@@ -131,6 +131,7 @@ impl fmt::Debug for Text {
 #[cfg(test)]
 mod tests {
     use alloc::format;
+    use alloc::vec::Vec;
 
     use super::*;
 
@@ -144,6 +145,35 @@ mod tests {
             assert_eq!(inline, len <= Text::INLINE, "{len} octets");
         }
         assert_eq!(size_of::<Text>(), 24);
+    }
+
+    /// The octets that a hash is made of.
+    #[derive(Default)]
+    struct Hashed(Vec<u8>);
+
+    impl Hasher for Hashed {
+        fn write(&mut self, octets: &[u8]) {
+            self.0.extend_from_slice(octets);
+        }
+
+        fn finish(&self) -> u64 {
+            0
+        }
+    }
+
+    #[test]
+    fn a_text_is_found_by_its_str_and_by_no_other() {
+        for (one, other) in [("a", "b"), ("a", ""), ("a", &*"a".repeat(40))] {
+            let (text, str) = (Text::new(one), Text::new(other));
+            assert_ne!(text, str);
+            assert_ne!(text, *other);
+            assert_ne!(text, other);
+            assert_eq!((text.as_ref(), str.as_ref()), (one, other));
+            let (mut hash_of_text, mut hash_of_str) = (Hashed::default(), Hashed::default());
+            str.hash(&mut hash_of_text);
+            other.hash(&mut hash_of_str);
+            assert_eq!(hash_of_text.0, hash_of_str.0);
+        }
     }
 
     #[test]

@@ -90,7 +90,9 @@ mod tests {
         assert_eq!(decimal(b"18446744073709551615"), Some(u64::MAX));
         assert_eq!(decimal(b"18446744073709551616"), Some(u64::MAX), "saturates");
         assert_eq!(decimal(b"99999999999999999999999999"), Some(u64::MAX), "saturates");
-        for wrong in [&b""[..], b"+5", b"-1", b" 5", b"5 ", b"5a", b"0x5", b"5.0", b"\xb2"] {
+        for wrong in
+            [&b""[..], b"+5", b"-1", b" 5", b"5 ", b"5a", b"5:", b"5/", b"0x5", b"5.0", b"\xb2"]
+        {
             assert_eq!(decimal(wrong), None, "{}", wrong.escape_ascii());
         }
     }

@@ -407,6 +407,19 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_slab_gives_its_memory_back_and_counts_on() {
+        let (mut ledger, mut list) = ledger(2);
+        ledger.settle(0, &mut list);
+        ledger.shrink();
+        assert_eq!(values(&ledger, &list), [1], "nothing that is open is lost");
+        ledger.settle(1, &mut list);
+        ledger.shrink();
+        assert_eq!((ledger.slots.capacity(), ledger.free), (0, None));
+        let tag = ledger.open(SUBSCRIPTION, &mut list, Ids::default(), 2);
+        assert_eq!((tag, values(&ledger, &list)), (DeliveryTag(3), [2].into()));
+    }
+
+    #[test]
     fn an_id_of_ours_tells_open_from_settled_from_never() {
         let (mut ledger, mut list) = ledger(2);
         ledger.settle(0, &mut list);

@@ -317,3 +317,55 @@ impl fmt::Display for CloseReason {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+    use core::error::Error;
+
+    use super::*;
+    use crate::codec::DecodeErrorKind;
+
+    fn decode() -> DecodeError {
+        DecodeError { kind: DecodeErrorKind::NotUtf8, offset: 7 }
+    }
+
+    #[test]
+    fn says_what_the_peer_did() {
+        for (error, says) in [
+            (decode().into(), "header line is not UTF-8 at octet 7"),
+            (ProtocolError::UnexpectedFrame(Command::Ack), "unexpected ACK"),
+            (ProtocolError::NoCommonVersion(VersionSet::EMPTY), "no STOMP version in common"),
+            (
+                ProtocolError::NoCommonVersion(VersionSet::of(&[Version::V1_0, Version::V1_2])),
+                "no STOMP version in common with 1.0,1.2",
+            ),
+        ] {
+            assert_eq!(error.to_string(), says);
+            let reason = CloseReason::Protocol(error);
+            assert_eq!(reason.to_string(), alloc::format!("protocol error: {says}"));
+        }
+    }
+
+    #[test]
+    fn what_is_behind_an_error_is_its_source() {
+        let behind = EncodeError::EmptyName;
+        let error = UsageError::from(behind.clone());
+        let encode = error.source().and_then(|source| source.downcast_ref());
+        assert_eq!(encode, Some(&behind));
+        let refused = Refused::new(error.clone(), 'a');
+        let usage = refused.source().and_then(|source| source.downcast_ref());
+        assert_eq!(usage, Some(&error));
+
+        let error = ProtocolError::from(decode());
+        let octets = error.source().and_then(|source| source.downcast_ref());
+        assert_eq!(octets, Some(&decode()));
+        let reason = CloseReason::Protocol(error.clone());
+        let protocol = reason.source().and_then(|source| source.downcast_ref());
+        assert_eq!(protocol, Some(&error));
+
+        assert!(UsageError::Stale.source().is_none());
+        assert!(ProtocolError::UnknownDelivery.source().is_none());
+        assert!(CloseReason::Lost.source().is_none());
+    }
+}

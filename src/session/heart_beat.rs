@@ -216,5 +216,8 @@ mod tests {
         };
         assert_eq!(exact.beat_after(ms(1000)), ms(1000));
         assert_eq!(exact.silent_after(ms(1000)), ms(1000));
+        let patient = HeartBeatTiming { late_intervals: u32::MAX, ..timing };
+        let days = 400;
+        assert_eq!(patient.silent_after(ms(1000)), ms(days * 86_400_000), "a clock can add that");
     }
 }

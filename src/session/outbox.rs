@@ -307,6 +307,7 @@ mod tests {
     #[test]
     fn frames_come_out_one_by_one_with_their_kind() {
         let (mut outbox, large) = outbox();
+        assert!(!outbox.is_empty());
         let next = |outbox: &mut Outbox| outbox.next_frame().map(|it| (it.bytes, it.is_text));
         assert_eq!(next(&mut outbox), Some((Bytes::from_static(b"SEND\n\nhi\0"), true)));
         let expected = [b"SEND\n\n", &large[..], b"\0"].concat();
@@ -330,9 +331,75 @@ mod tests {
         let (mut outbox, large) = outbox();
         let shared = outbox.chunks.iter().any(|chunk| chunk.as_ptr() == large.as_ptr());
         assert!(shared);
-        outbox.discard();
-        put(&mut outbox, b"SEND\n\n", &Bytes::from_static(b"small"));
-        assert!(outbox.chunks.is_empty());
+        for (len, chunks) in [(SHARE_FROM - 1, 0), (SHARE_FROM, 2)] {
+            outbox.discard();
+            put(&mut outbox, b"SEND\n\n", &large.slice(..len));
+            assert_eq!(outbox.chunks.len(), chunks, "{len} octets");
+        }
+        outbox.advance(6);
+        assert_eq!(outbox.copy_to_bytes(100).as_ptr(), large.as_ptr(), "nor when a part is taken");
+    }
+
+    #[test]
+    fn whoever_takes_chunk_by_chunk_or_all_at_once_leaves_nothing_behind() {
+        let expected = all(&mut outbox().0);
+        let (mut outbox, _) = outbox();
+        let mut taken = Vec::new();
+        while outbox.has_remaining() {
+            let chunk = outbox.chunk().len();
+            assert_ne!(chunk, 0, "there is a next octet");
+            taken.extend(outbox.copy_to_bytes(chunk));
+        }
+        assert_eq!(taken, expected);
+        let (mut outbox, _) = self::outbox();
+        outbox.advance(outbox.remaining());
+        assert_eq!(outbox.chunk(), b"");
+        outbox.beat();
+        assert_eq!(all(&mut outbox), b"\n");
+    }
+
+    /// A tail that goes with the body is gone for good; one that stays grows to what it needs.
+    #[test]
+    fn room_for_a_head_is_made_at_once_before_a_body_that_is_shared() {
+        let (large, small) = (Bytes::from(alloc::vec![b'x'; 3000]), Bytes::from_static(b"hi"));
+        for (before, body, after) in
+            [(0, &large, ROOM), (63, &large, ROOM), (64, &large, 64), (0, &small, 0)]
+        {
+            let mut outbox = Outbox::new();
+            outbox.tail = BytesMut::with_capacity(before);
+            let mut room = 0;
+            let head = |out: &mut BytesMut| {
+                room = out.capacity();
+                Ok::<(), ()>(())
+            };
+            outbox.frame(head, &[body]).unwrap();
+            assert_eq!(room, after, "{before}, {} octets", body.len());
+        }
+    }
+
+    #[test]
+    fn an_idle_outbox_gives_its_memory_back_and_still_counts() {
+        let (mut outbox, _) = outbox();
+        let count = outbox.remaining();
+        outbox.shrink();
+        assert_eq!(outbox.remaining(), count, "not while there is something to write");
+        outbox.advance(count);
+        outbox.shrink();
+        let held = outbox.chunks.capacity() + outbox.tail.capacity() + outbox.frames.capacity();
+        assert_eq!((held, outbox.left()), (0, count as u64));
+    }
+
+    #[test]
+    fn neither_a_frame_nor_the_rest_of_one_is_a_beat() {
+        let (mut outbox, _) = outbox();
+        assert!(!outbox.ends_with_beat());
+        outbox.advance(outbox.remaining() - 1);
+        assert!(!outbox.ends_with_beat(), "but its NUL");
+        outbox.end_frames_with(b"\0\n");
+        put(&mut outbox, b"SEND\n\n", &Bytes::new());
+        assert!(!outbox.ends_with_beat(), "but the LF behind it");
+        outbox.beat();
+        assert!(outbox.ends_with_beat());
     }
 
     #[test]

@@ -114,5 +114,7 @@ mod tests {
         assert!(!timers.has_expired(Timer::Silence, ms(9)));
         assert!(timers.has_expired(Timer::Silence, ms(10)));
         assert!(!timers.has_expired(Timer::Beat, ms(10)));
+        assert!(!timers.has_expired_by(Timer::Silence, ms(15), ms(5)), "by that, not by more");
+        assert!(timers.has_expired_by(Timer::Silence, ms(16), ms(5)));
     }
 }

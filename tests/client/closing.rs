@@ -57,6 +57,37 @@ fn a_last_receipt_that_came_in_time_counts_however_late_it_is_looked_at() {
     assert_eq!(app.told(), ["MESSAGE 1", "CLOSED disconnected"]);
 }
 
+#[test]
+fn an_octet_that_came_after_the_time_for_the_last_answer_is_none() {
+    let mut app = App::connected(V1_2);
+    app.disconnect();
+    app.at(5000);
+    assert_eq!(app.hears("\n"), ["CLOSED peer did not answer in time"]);
+}
+
+#[test]
+fn what_comes_after_the_end_is_not_kept() {
+    let mut app = App::connected_with(limited(|limits| limits.max_inbox_len = 10), V1_2);
+    app.ends("ERROR\n\n\0");
+    app.feed(message("0", "m"));
+    let (inbox, _) = app.client.buffers();
+    assert!(inbox.is_empty());
+    assert!(app.client.wants_read(), "until the broker ends its stream");
+}
+
+/// A stream that has ended asks for nothing while there is nothing to write: what came with it is
+/// there whenever the application looks.
+#[test]
+fn an_end_behind_what_was_not_looked_at_yet_sets_no_deadline() {
+    let mut app = App::connected(V1_2);
+    app.feed(message("0", "m"));
+    app.client.handle_eof();
+    app.at(1000);
+    assert_eq!(app.deadline(), None);
+    app.at(1_000_000);
+    assert_eq!(app.told(), ["MESSAGE m", "CLOSED peer closed the connection"]);
+}
+
 /// requirements ER-002, ER-008, field case B124
 #[test]
 fn an_error_is_the_last_event_whatever_follows_it() {

@@ -1,13 +1,13 @@
 //! CONNECT, what is agreed, and what answers are taken.
 
-use stomp_proto::client::{ConnectCommand, Event, SendRequest, VersionMismatch};
+use stomp_proto::client::{AckMode, ConnectCommand, Event, SendRequest, VersionMismatch};
 use stomp_proto::codec::{DecodeErrorKind, EncodeError};
 use stomp_proto::{
     Agreement, Client, ClientConfig, CloseReason, Command, HeartBeat, MalformedHeader,
     ProtocolError, Session, UsageError, Version,
 };
 
-use crate::harness::{App, NOTHING, V1_0, V1_1, V1_2, config, limited, ms, offering};
+use crate::harness::{App, NOTHING, V1_0, V1_1, V1_2, config, limited, message, ms, offering};
 
 fn connect(config: ClientConfig) -> String {
     App::unwritten(config).written().concat()
@@ -324,6 +324,34 @@ fn credentials_are_never_shown() {
     let shown = shown.concat();
     assert!(shown.contains("ERROR"), "{shown}");
     assert!(!shown.contains("secret"), "{shown}");
+}
+
+/// Above all not octets, nor what a peer may have put its secrets in.
+#[test]
+fn what_is_shown_is_how_things_stand() {
+    let shown = |it: &dyn core::fmt::Debug| format!("{it:?}");
+    let mut app = App::unwritten(config().login("l").passcode("p"));
+    let config = shown(&config().login("l").passcode("p").header("x-token", "t"));
+    let start = r#"ClientConfig { host: Some("h"), login: Some("…"), passcode: Some("…"), headers: ["x-token"]"#;
+    assert_eq!(config.split(", versions").next(), Some(start));
+    let client = "Client { state: Connecting, subscriptions: 0, receipts_owed: 0, .. }";
+    assert_eq!(shown(&app.client), client);
+    assert_eq!(shown(app.client.outbox()), "Outbox { frames: 1, len: 63, left: 0, .. }");
+    let connect = app.client.outbox().next_frame().unwrap();
+    assert_eq!(shown(&connect), "OutgoingFrame { len: 63, is_text: true, .. }");
+    let connected = app.connects("CONNECTED\nversion:1.2\nserver:s\n\n\0");
+    let frame = r#"CONNECTED { headers: {"version": "1.2", "server": "s"}, body: b"" }"#;
+    assert_eq!(shown(&connected), frame);
+    app.subscribe_to("/a", AckMode::Auto);
+    app.subscribe_to("/b", AckMode::Auto);
+    for _ in 0..3 {
+        let receipt = app.client.next_receipt();
+        app.client.send(&SendRequest::new("/q").body("secret").receipt(receipt)).unwrap();
+    }
+    let client = "Client { state: Connected(V1_2), subscriptions: 2, receipts_owed: 3, .. }";
+    assert_eq!(shown(&app.client), client);
+    let frame = r#"MESSAGE { headers: {"subscription": "1", "message-id": "m", "ack": "ack-m", "destination": "/q"}, body: b"x" }"#;
+    assert_eq!(shown(&app.message(message("1", "m"))), frame);
 }
 
 /// field case B59

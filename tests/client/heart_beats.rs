@@ -142,6 +142,15 @@ fn the_peer_is_silent_when_no_octet_came_for_two_intervals_and_a_half_second() {
     assert_eq!(app.told(), ["CLOSED peer fell silent"]);
 }
 
+/// The driver was late with the octets, and the application has not been told yet.
+#[test]
+fn a_sign_of_life_that_is_found_after_the_deadline_counts() {
+    let mut app = agreed((0, 1000), (1000, 0));
+    app.at(2500);
+    assert_eq!(app.hears("\n"), NOTHING);
+    assert_eq!(app.deadline(), Some(5000));
+}
+
 /// field case B71
 #[test]
 fn what_is_read_does_not_put_off_a_beat_nor_what_is_written_the_silence() {

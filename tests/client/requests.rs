@@ -237,7 +237,9 @@ fn requests_are_refused_for_lack_of_room_but_not_those_that_end_something() {
     let token = app.token(message("0", "m"));
     let (first, second) = (app.client.begin().unwrap(), app.client.begin().unwrap());
     app.written();
+    assert!(app.client.has_room());
     app.client.send(&SendRequest::new("/q").body("x".repeat(100))).unwrap();
+    assert!(!app.client.has_room());
     let full = UsageError::LimitExceeded(Limit { what: Bound::OutboxOctets, most: 100 });
     assert_eq!(app.client.send(&SendRequest::new("/q")), Err(full.clone()));
     assert_eq!(app.client.subscribe(&SubscribeRequest::new("/q")), Err(full.clone()));

@@ -141,8 +141,9 @@ fn a_successor_is_refused_like_a_first_session_and_for_too_many_subscriptions() 
     let refused = |config| app.client.successor(config, app.now).err();
     assert_eq!(refused(offering(&[])), Some(UsageError::NoVersion));
     let limit = Limit { what: Bound::Subscriptions, most: 1 };
-    let limited = limited(|limits| limits.max_subscriptions = 1);
-    assert_eq!(refused(limited), Some(UsageError::LimitExceeded(limit)));
+    let limited_to = |most| limited(|limits| limits.max_subscriptions = most);
+    assert_eq!(refused(limited_to(1)), Some(UsageError::LimitExceeded(limit)));
+    assert_eq!(refused(limited_to(2)), None, "as many as there are");
 }
 
 #[test]

@@ -2,10 +2,11 @@
 
 use bytes::BytesMut;
 use stomp_proto::Version::{V1_0, V1_1, V1_2};
-use stomp_proto::codec::{ContentLength, EncodeError, encode};
-use stomp_proto::{Command, Frame, Version};
+use stomp_proto::codec::{ContentLength, EncodeError, Item, encode};
+use stomp_proto::{Command, Frame, MalformedHeader, Version};
 
 use crate::expect::{either, frame, whole};
+use crate::support::Setup;
 
 /// field case B45
 #[test]
@@ -147,6 +148,51 @@ fn a_length_without_a_body_never_reaches_the_wire_either() {
                 let mismatch = EncodeError::ContentLengthMismatch { body_len: 0 };
                 assert_eq!(written(&copied, version), Err(mismatch), "{value}");
             }
+        }
+    }
+}
+
+/// What is passed on is written by the rules of the session that it goes to, whatever it was read by.
+#[test]
+fn a_frame_that_was_read_is_written_by_the_rules_of_its_new_version() {
+    // Of a line of some length, octets that would have to change are counted exactly.
+    let k = |line: &str| format!("MESSAGE\nlengthy-{line}\n\n\0");
+    for (from, line, to, expected) in [
+        (V1_0, "k: a", V1_0, Some("k:a")),
+        (V1_0, "k: a", V1_2, Some("k:a")),
+        (V1_0, r"k:a\n:b", V1_2, Some(r"k:a\\n\cb")),
+        (V1_1, "k: a", V1_0, None),
+        (V1_1, "k: a", V1_2, Some("k: a")),
+        (V1_1, r"k:a\cb", V1_2, Some(r"k:a\cb")),
+        (V1_2, r"k:a\cb", V1_0, Some("k:a:b")),
+        (V1_2, "k:a:b", V1_2, Some(r"k:a\cb")),
+        (V1_2, "k:a:b", V1_0, Some("k:a:b")),
+        (V1_2, r"k:a\cb:c", V1_2, Some(r"k:a\cb\cc")),
+        (V1_1, "k:a\rb", V1_1, None),
+        (V1_1, "k:a\\\\\rb", V1_2, Some(r"k:a\\\rb")),
+        (V1_2, r"k:a\nb", V1_0, None),
+        (V1_2, r"k:a\rb", V1_1, None),
+        (V1_2, r"k:a\rb", V1_2, Some(r"k:a\rb")),
+    ] {
+        let mut decoder = Setup { version: Some(from), ..Setup::default() }.decoder();
+        decoder.push(k(line).as_bytes());
+        let Ok(Some(Item::Frame(read))) = decoder.next_item() else { panic!("{line}") };
+        assert_eq!(written(&read, to).ok(), expected.map(k), "{line} from {from} to {to}");
+    }
+}
+
+/// What the decoder kept apart is no header, and is not passed on as one.
+#[test]
+fn a_malformed_line_is_not_written() {
+    for line in [&b":v"[..], b"k:\xff", b"k", b"k:\\t", b"k:a\rb"] {
+        let mut setup = Setup { version: Some(V1_2), ..Setup::default() };
+        setup.config.malformed_header = MalformedHeader::Keep;
+        let mut decoder = setup.decoder();
+        decoder.push(&[b"MESSAGE\na:1\n", line, b"\nb:2\n\n\0"].concat());
+        let Ok(Some(Item::Frame(read))) = decoder.next_item() else { panic!("{line:?}") };
+        assert_eq!(read.malformed_headers().collect::<Vec<_>>(), [line]);
+        for version in Version::ALL {
+            assert_eq!(written(&read, version), Ok("MESSAGE\na:1\nb:2\n\n\0".into()));
         }
     }
 }

@@ -5,7 +5,7 @@ use stomp_proto::Version::{V1_0, V1_1, V1_2};
 use stomp_proto::codec::DecodeErrorKind::{
     StrayCarriageReturn, TooManyEols, UnexpectedBody, UnknownCommand,
 };
-use stomp_proto::codec::{self, ContentLength, DecodeError, encode};
+use stomp_proto::codec::{self, ContentLength, DecodeError, DecoderConfig, Scanner, Step, encode};
 use stomp_proto::{Command, Frame, Version};
 
 use crate::expect::{
@@ -13,6 +13,22 @@ use crate::expect::{
 };
 use crate::support::Item::Eol;
 use crate::support::Setup;
+
+/// Whoever took octets away that were looked at gets no frame made of what is gone.
+#[test]
+fn a_buffer_that_has_become_shorter_is_read_from_its_start() {
+    for before in ["SEND\ndestination:/q", "SEND\ncontent-length:9\n\nab", "SEND\n\nabcdef"] {
+        let mut scanner = Scanner::new(DecoderConfig::default());
+        assert!(matches!(scanner.advance(before.as_bytes()), Ok(Step::NeedMore)));
+        assert_eq!(scanner.command(), Some(Command::Send));
+        assert!(matches!(scanner.advance(b"ABORT\n"), Ok(Step::NeedMore)));
+        assert_eq!(scanner.command(), Some(Command::Abort), "after {before:?}");
+        let Ok(Step::Frame { frame, consumed }) = scanner.advance(b"ABORT\na:b\n\n\0") else {
+            panic!("no frame after {before:?}")
+        };
+        assert_eq!((frame.header("a").as_deref(), consumed), (Some("b"), 12));
+    }
+}
 
 /// field case B12
 #[test]

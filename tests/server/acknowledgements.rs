@@ -261,6 +261,42 @@ fn an_id_of_ours_stays_clear_of_those_that_were_chosen() {
 }
 
 #[test]
+fn a_number_is_passed_over_only_for_an_id_of_ours() {
+    let both = |message_id: &str, ack_id: &str| {
+        Delivery::builder("/q").message_id(message_id).ack_id(ack_id).body("x").build()
+    };
+    let ours = || Delivery::builder("/q").body("x").build();
+    for (of, delivery, tag) in
+        [(0, both("m", "t"), "2"), (0, named("m"), "3"), (0, ours(), "3"), (1, ours(), "2")]
+    {
+        let mut broker = Broker::connected(V1_2);
+        broker.subscribe("0", "client-individual");
+        broker.subscribe("1", "auto");
+        broker.send(0, &both("2-1", "a2-1"), 1);
+        let delivered = broker.try_deliver(of, &delivery, 2).unwrap();
+        assert_eq!(delivered.tag.to_string(), tag, "{of} {delivery:?}");
+    }
+}
+
+/// Of two deliveries of one name an ACK means the one that no transaction settles.
+#[test]
+fn an_ack_leaves_alone_what_a_transaction_holds() {
+    for first in ["0", "1"] {
+        let mut broker = Broker::connected(V1_1);
+        for id in ["0", "1"] {
+            broker.subscribe(id, "client-individual");
+        }
+        broker.send(0, &named("m"), 1);
+        broker.send(1, &named("m"), 2);
+        broker.feed("BEGIN\ntransaction:t\n\n\0");
+        broker.feed(format!("ACK\nsubscription:{first}\nmessage-id:m\ntransaction:t\n\n\0"));
+        broker.feed("ACK\nmessage-id:m\n\n\0");
+        let other = if first == "0" { "ACK #1 [2]" } else { "ACK #0 [1]" };
+        assert_eq!(broker.told(), [other]);
+    }
+}
+
+#[test]
 fn an_ack_id_of_ours_stays_clear_of_a_chosen_one_also_under_a_chosen_message_id() {
     let mut broker = Broker::connected(V1_2);
     broker.subscribe("0", "client-individual");

@@ -106,6 +106,22 @@ fn a_relayed_send_keeps_all_headers_but_those_of_the_server() {
     );
 }
 
+/// What waits in a queue must not keep the read buffer that it came in.
+#[test]
+fn a_relayed_body_is_copied_up_to_64_kib_and_shared_above() {
+    for (len, is_shared) in [(64 * 1024, false), (64 * 1024 + 1, true)] {
+        let frame = send(V1_2, "destination:/a\n", &"x".repeat(len));
+        let delivery = Delivery::relay(&frame).build();
+        let mut broker = Broker::connected(V1_2);
+        broker.subscribe("0", "auto");
+        broker.try_deliver(0, &delivery, 1).unwrap();
+        let outbox = broker.server.outbox();
+        outbox.advance(outbox.chunk().len());
+        assert_eq!(outbox.chunk().len(), len);
+        assert_eq!(outbox.chunk().as_ptr() == frame.body().as_ptr(), is_shared, "{len} octets");
+    }
+}
+
 #[test]
 fn a_reserved_name_is_reserved_however_it_came_in() {
     let owned = ["subscription", "message-id", "ack", "destination", "content-length"];

@@ -261,6 +261,10 @@ fn a_client_that_has_left_is_not_silent() {
     broker.confirm();
     assert_eq!(broker.written(), [receipt("d")]);
     assert_eq!(broker.told(), ["CLOSED Disconnected []"]);
+    let mut broker = lenient("1000,0", "0,1000");
+    broker.feed("DISCONNECT\n\n\0");
+    assert_eq!(broker.told(), ["DISCONNECT"]);
+    assert_eq!(broker.deadline(), None, "nothing to wake up for");
 }
 
 /// requirement HB-015, field case B66

@@ -273,7 +273,9 @@ fn a_client_that_does_not_read_gets_no_more_and_is_read_no_more() {
     let mut broker = Broker::connected_with(limited(|limits| limits.max_outbox_len = 100), V1_2);
     broker.subscribe("0", "auto");
     let delivery = Delivery::builder("/q").body("x".repeat(200)).build();
+    assert!(broker.server.has_room());
     broker.try_deliver(0, &delivery, 1).unwrap();
+    assert!(!broker.server.has_room());
     let limit = UsageError::LimitExceeded(Limit { what: Bound::OutboxOctets, most: 100 });
     assert_eq!(refused(broker.try_deliver(0, &delivery, 2), 2), limit);
     broker.feed("SEND\ndestination:/a\nreceipt:1\n\n\0SEND\ndestination:/b\nreceipt:2\n\n\0");

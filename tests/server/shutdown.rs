@@ -1,6 +1,6 @@
 //! The end of a session: output first, then our end of the stream, then theirs, and silence.
 
-use stomp_proto::server::{Delivery, Event, Failure, Reply, Server};
+use stomp_proto::server::{Accept, Delivery, Event, Failure, Reply, Server};
 use stomp_proto::{ServerConfig, Session, UsageError};
 
 use crate::harness::{Broker, NOTHING, V1_2, error, limited, ms, receipt, refused};
@@ -204,6 +204,20 @@ fn closed_lists_what_is_open_in_the_order_of_the_deliveries() {
     broker.deliver(0, 6);
     broker.feed("ACK\nid:nope\n\n\0");
     assert_eq!(broker.told(), ["CLOSED Protocol(UnknownDelivery) [2, 4, 5, 6]"]);
+}
+
+#[test]
+fn what_is_shown_is_how_things_stand() {
+    let (broker, _) = Broker::with_open(V1_2, "client", 2);
+    let server = "Server { state: Connected(V1_2), subscriptions: 1, unacknowledged: 2, .. }";
+    assert_eq!(format!("{:?}", broker.server), server);
+    let delivery = Delivery::builder("/q").message_id("m").header("k", "v").body("four").build();
+    let shown = "Delivery { message_id: Some(\"m\"), body_len: 4, .. }";
+    assert_eq!(format!("{delivery:?}"), shown);
+    let accept = Accept::new("s").server("b/1").header("token", "secret");
+    let shown = "Accept { session: \"s\", server: Some(\"b/1\"), \
+                 heart_beat: HeartBeat { can_send: 0, wants: 0 }, headers: [\"token\"] }";
+    assert_eq!(format!("{accept:?}"), shown);
 }
 
 /// requirement C-009, field case B128

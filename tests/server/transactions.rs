@@ -157,6 +157,12 @@ fn a_frame_names_a_transaction_that_is_open() {
         broker.settle("ACK", &message, "transaction:u\nreceipt:r\n");
         assert_eq!(broker.told(), ["CLOSED Protocol(UnknownTransaction) [1]"]);
         assert_eq!(broker.written(), [error_for("r", "no such transaction")]);
+        // Also what would settle nothing.
+        let (mut broker, messages) = Broker::with_open(version, "client", 1);
+        broker.ack(&messages[0]);
+        assert_eq!(broker.told(), ["ACK #0 [1]"]);
+        broker.settle("ACK", &messages[0], "transaction:u\n");
+        assert_eq!(broker.told(), ["CLOSED Protocol(UnknownTransaction) []"]);
     }
 }
 

@@ -75,6 +75,17 @@ fn before_connected_it_knows_no_frame_and_the_versions_are_named_all_the_same() 
     );
 }
 
+/// So that two configurations can be compared, and shown.
+#[test]
+fn it_is_the_function_that_it_is_of() {
+    let other: fn(Complaint<'_>) -> Option<Failure> =
+        |complaint| complaint.frame.map(|frame| Failure::new(frame.command().as_str()));
+    let wording = Wording::new(words);
+    assert_eq!(wording, Wording::new(words));
+    assert_ne!(wording, Wording::new(other));
+    assert_eq!(format!("{wording:?}"), "Wording { .. }");
+}
+
 #[test]
 fn where_it_has_none_the_server_has_its_own_and_to_another_protocol_nothing_is_said() {
     assert_eq!(
@@ -83,4 +94,18 @@ fn where_it_has_none_the_server_has_its_own_and_to_another_protocol_nothing_is_s
     );
 
     assert_eq!(answers(Broker::new(worded()), "GET / HTTP/1.1\r\n"), NOTHING);
+}
+
+#[test]
+fn a_complaint_shows_how_much_was_unread_and_not_what() {
+    let mut config = worded();
+    config.wording = Some(Wording::new(|complaint| Some(Failure::new(format!("{complaint:?}")))));
+    let broker = Broker::connected_with(config, V1_2);
+    let frame = r#"COMMIT { headers: {"transaction": "t"}, body: b"" }"#;
+    let shown = format!(
+        "Complaint {{ error: UnknownTransaction, frame: Some({frame}), unread: 5, \
+         version: Some(V1_2) }}"
+    );
+    let written = answers(broker, "COMMIT\ntransaction:t\n\n\0SEND\n");
+    assert_eq!(written, [error(&shown.replace(':', "\\c"))]);
 }

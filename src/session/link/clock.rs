@@ -121,8 +121,7 @@ impl<I: Instant> Link<I> {
         if self.end.is_some() {
             self.decoder.buffer().clear();
         }
-        let is_stalled = self.input == Input::Ended && self.outbox.has_remaining();
-        if self.end.is_none() && !is_stalled {
+        if self.end.is_none() && !self.outbox.has_remaining() {
             self.timers.stop(Timer::Close);
         } else if !self.timers.is_set(Timer::Close) {
             self.timers.set(Timer::Close, now + self.limits().close_timeout);
