@@ -21,4 +21,6 @@ def tell_stories(amqp, is_quick):
     ]
     env = {"STOMP_BROKER_AMQP": f"amqp://guest:guest@127.0.0.1:{amqp}/%2f"}
     status, out, _ = output_of(command, env, TIMEOUT)
+    if status is None:
+        return f"{out[-TAIL:]}\nnot done after {TIMEOUT} s"
     return None if status == 0 else out[-TAIL:]

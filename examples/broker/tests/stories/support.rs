@@ -258,6 +258,10 @@ pub(crate) fn is_redelivered(message: &Message) -> bool {
 /// All that is answered until the broker ends the stream, which it is to do behind the last step:
 /// frames, and how many answers are there then.
 pub(crate) async fn talk(broker: &Running, steps: &[(&str, usize)]) -> Vec<String> {
+    timeout(PATIENCE, talk_to_the_end(broker, steps)).await.expect("too few answers, or no end")
+}
+
+async fn talk_to_the_end(broker: &Running, steps: &[(&str, usize)]) -> Vec<String> {
     let mut stream = TcpStream::connect(broker.tcp).await.unwrap();
     let mut answers = Vec::new();
     for (frames, count) in steps {
