@@ -135,12 +135,12 @@ impl ClientConfig {
         self
     }
 
-    /// Whether the values in CONNECT are escaped, as in other frames of 1.2. Default: no.
+    /// Escapes the values in CONNECT, as in other frames of 1.2. By default they are not.
     ///
     /// STOMP 1.2, "Value Encoding", exempts CONNECT. RabbitMQ and ActiveMQ unescape it all the same,
     /// so that a passcode with a backslash only works there if it is escaped.
-    pub fn escape_connect(mut self, escape: bool) -> Self {
-        self.escape_connect = escape;
+    pub fn escape_connect(mut self) -> Self {
+        self.escape_connect = true;
         self
     }
 
@@ -385,12 +385,12 @@ mod tests {
     #[test]
     fn values_are_escaped_on_request_and_names_never() {
         let config = ClientConfig::new("h").passcode("a\\b:c\nd\re").versions(Version::V1_2);
-        let escaped = connect(&config.clone().escape_connect(true)).unwrap();
+        let escaped = connect(&config.clone().escape_connect()).unwrap();
         let expected = "CONNECT\naccept-version:1.2\nhost:h\npasscode:a\\\\b\\cc\\nd\\re\n\n";
         assert_eq!(escaped, expected);
         assert!(matches!(connect(&config), Err(UsageError::Encode(_))));
         for (name, value) in [("a:b", ""), ("a\nb", ""), ("a", "\0")] {
-            let config = ClientConfig::new("h").header(name, value).escape_connect(true);
+            let config = ClientConfig::new("h").header(name, value).escape_connect();
             assert!(matches!(connect(&config), Err(UsageError::Encode(_))), "{name:?}");
         }
     }

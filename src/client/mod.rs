@@ -228,10 +228,7 @@ impl<I: Instant> Client<I> {
                         let frame = self.link.take_frame(layout);
                         return Some(Event::Message(Message::new(frame, facts, self.epoch)));
                     }
-                    Err(error) => {
-                        self.link.take_frame(layout);
-                        CloseReason::Protocol(error)
-                    }
+                    Err(error) => CloseReason::Protocol(error),
                 }
             }
             Ok(Some(layout)) => {
@@ -248,6 +245,7 @@ impl<I: Instant> Client<I> {
             Ok(None) => {
                 if self.link.rest() {
                     self.receipts.shrink();
+                    self.subscriptions.shrink();
                 }
                 return None;
             }

@@ -201,6 +201,15 @@ impl Subscriptions {
         ended.any(|ended| !ended.ack.is_by_client())
     }
 
+    /// Gives back the room of those that are gone.
+    pub(super) fn shrink(&mut self) {
+        self.live.shrink_to_fit();
+        self.ended.shrink_to_fit();
+        if self.by_name.is_empty() {
+            self.by_name = BTreeMap::new();
+        }
+    }
+
     fn position(&self, id: SubscriptionId) -> Option<usize> {
         self.live.binary_search_by_key(&id, Subscription::id).ok()
     }

@@ -95,10 +95,11 @@ impl Decoder {
         self.scanner.offset().saturating_add(self.inbox.len() as u64)
     }
 
-    /// Gives memory back that an empty inbox does not need.
+    /// Gives memory back that is not needed between two frames.
     pub(crate) fn shrink(&mut self) {
-        if self.inbox.is_empty() {
+        if self.is_at_rest() {
             self.inbox = BytesMut::new();
+            self.scanner.shrink();
         }
     }
 
@@ -163,7 +164,7 @@ impl Decoder {
         self.scanner.finish(&self.inbox)
     }
 
-    /// Takes the frame that was found.
+    /// Takes the frame that was found, before anything else is done with the inbox.
     #[inline]
     pub(crate) fn take_frame(&mut self, layout: Layout) -> Frame {
         let Layout { command, form, head_len, len, body } = layout;

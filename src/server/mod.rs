@@ -180,6 +180,7 @@ impl<I: Instant, T> Server<I, T> {
         if self.link.rest() {
             self.ledger.shrink();
             self.transactions.shrink();
+            self.subscriptions.shrink();
         }
     }
 

@@ -129,6 +129,14 @@ impl Subscriptions {
         }
     }
 
+    /// Gives back the room of those that are gone.
+    pub(super) fn shrink(&mut self) {
+        self.all.shrink_to_fit();
+        if self.by_id.is_empty() {
+            self.by_id = BTreeMap::new();
+        }
+    }
+
     fn index(&self, handle: SubscriptionId) -> Option<usize> {
         self.all.binary_search_by_key(&handle, |(handle, _)| *handle).ok()
     }

@@ -133,7 +133,9 @@ impl HeartBeatTiming {
     }
 }
 
-const SHORTEST: Duration = Duration::from_micros(500);
+/// Every clock can tell it from nothing: one of milliseconds would add less than that for ever.
+const SHORTEST: Duration = Duration::from_millis(1);
+/// Of silence: several of the longest intervals that there are. Every clock can add it.
 const LONGEST: Duration = Duration::from_secs(400 * 24 * 3600);
 
 fn interval(can_send: u32, wants: u32) -> Option<Duration> {
@@ -216,6 +218,9 @@ mod tests {
         };
         assert_eq!(exact.beat_after(ms(1000)), ms(1000));
         assert_eq!(exact.silent_after(ms(1000)), ms(1000));
+        for hasty in [timing, HeartBeatTiming { early_part: 1, early_most: ms(9000), ..timing }] {
+            assert_eq!(hasty.beat_after(ms(1)), ms(1), "which a clock of milliseconds can add");
+        }
         let patient = HeartBeatTiming { late_intervals: u32::MAX, ..timing };
         let days = 400;
         assert_eq!(patient.silent_after(ms(1000)), ms(days * 86_400_000), "a clock can add that");

@@ -4,7 +4,8 @@ use core::ops::Add;
 use core::time::Duration;
 
 /// A point on a clock of the caller's: `std::time::Instant`, `tokio::time::Instant`, or a plain
-/// `Duration` since an epoch of its own. Implemented for every type that fits.
+/// `Duration` since an epoch of its own. Implemented for every type that fits. It has to tell a
+/// millisecond from nothing.
 pub trait Instant: Copy + Ord + Add<Duration, Output = Self> {}
 
 impl<I: Copy + Ord + Add<Duration, Output = I>> Instant for I {}

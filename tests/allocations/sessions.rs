@@ -170,6 +170,33 @@ fn a_server_that_has_worked_and_rests_holds_no_more_than_before() {
     assert_eq!(held, 0);
 }
 
+/// What it takes is given back, and not kept for the next time: a peer chooses how much it is.
+#[test]
+fn a_server_keeps_nothing_of_many_subscriptions_and_headers() {
+    let mut server = server();
+    rest(&mut server, 5);
+    let (held, ()) = held(|| {
+        let ids = || (10..1000).map(|id| format!("id:{id}"));
+        for id in ids() {
+            subscribe(&mut server, &format!("{id}\ndestination:/queue/c"));
+        }
+        for id in ids() {
+            server.receive(format!("UNSUBSCRIBE\n{id}\n\n\0").as_bytes());
+            let event = server.poll_event(Duration::from_secs(5));
+            let Some(Event::Unsubscribe { reply, .. }) = event else { panic!("{event:?}") };
+            server.confirm(reply).unwrap();
+        }
+        let headers = "h:v\n".repeat(120);
+        server.receive(format!("SEND\ndestination:/a\n{headers}\n\0").as_bytes());
+        let Some(Event::Send { reply, .. }) = server.poll_event(Duration::from_secs(5)) else {
+            panic!("no SEND")
+        };
+        server.confirm(reply).unwrap();
+        rest(&mut server, 10);
+    });
+    assert_eq!(held, 0);
+}
+
 #[test]
 fn a_client_that_has_worked_and_rests_holds_no_more_than_before() {
     let mut client = client();

@@ -50,7 +50,8 @@ fn stomp_opens_a_session_of_any_version_on_request() {
 fn values_of_connect_are_escaped_on_request_only() {
     for (escape, passcode) in [(false, r"a\b:c"), (true, r"a\\b\cc")] {
         for command in [ConnectCommand::Connect, ConnectCommand::Stomp] {
-            let config = config().passcode(r"a\b:c").escape_connect(escape);
+            let config = config().passcode(r"a\b:c");
+            let config = if escape { config.escape_connect() } else { config };
             assert!(
                 connect(config.connect_command(command))
                     .contains(&format!("\npasscode:{passcode}\n"))

@@ -2,6 +2,8 @@
 
 mod body;
 
+use alloc::vec::Vec;
+
 use super::error::DecodeErrorKind::{TooManyEols, Truncated, UnknownCommand};
 use super::head::{Fault, Head, Rules};
 use super::layout::{Body, Found, Layout};
@@ -190,6 +192,11 @@ impl Scanner {
     /// Octets of the stream before the buffer.
     pub(super) fn offset(&self) -> u64 {
         self.offset
+    }
+
+    /// Forgets the headers of the last frame, and gives back what they took.
+    pub(super) fn shrink(&mut self) {
+        self.head.spans = Vec::new();
     }
 
     pub(super) fn spans(&self) -> &[Span] {

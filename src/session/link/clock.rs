@@ -2,7 +2,7 @@
 
 use bytes::Buf;
 
-use super::{Input, LONGEST, Link, Overdue};
+use super::{Input, LONGEST_TIMEOUT, Link, Overdue};
 use crate::codec::Limits;
 use crate::session::Beats;
 use crate::session::timers::{Instant, Timer};
@@ -85,7 +85,7 @@ impl<I: Instant> Link<I> {
     }
 
     fn hear_nothing(&mut self, now: I) {
-        let grace = self.timing.late_extra.min(LONGEST);
+        let grace = self.timing.late_extra.min(LONGEST_TIMEOUT);
         let was_overslept = self.timers.has_expired_by(Timer::Silence, now, grace);
         // Once: a driver may be that late each time.
         let is_reprieved = was_overslept && !grace.is_zero() && !self.is_reprieved;

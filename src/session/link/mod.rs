@@ -71,8 +71,8 @@ struct End {
     lingered: bool,
 }
 
-/// No wait is longer: no number on the wire is, and every clock can add it.
-const LONGEST: Duration = Duration::from_millis(u32::MAX as u64);
+/// No timeout of a configuration is longer: no interval on the wire is, and every clock can add it.
+const LONGEST_TIMEOUT: Duration = Duration::from_millis(u32::MAX as u64);
 
 impl<I: Instant> Link<I> {
     pub(crate) fn new(
@@ -86,7 +86,7 @@ impl<I: Instant> Link<I> {
         for timeout in
             [&mut limits.connect_timeout, &mut limits.disconnect_timeout, &mut limits.close_timeout]
         {
-            *timeout = (*timeout).min(LONGEST);
+            *timeout = (*timeout).min(LONGEST_TIMEOUT);
         }
         let mut timers = Timers::new();
         timers.set(Timer::Connect, now + limits.connect_timeout);
