@@ -232,6 +232,20 @@ fn a_server_that_does_not_listen_hears_no_silence() {
     assert_eq!(broker.told(), ["CLOSED PeerSilent []"], "now it listens");
 }
 
+/// What is queued between the deadline and the next poll fills the outbox: the server does not read
+/// on, but the silence was before.
+#[test]
+fn a_silence_that_was_noticed_counts_though_the_outbox_is_full_now() {
+    let config = limited(|limits| limits.max_outbox_len = 100);
+    let mut broker = beating(config, "1000,0", "0,1000");
+    broker.subscribe("0", "auto");
+    broker.at(2500);
+    let delivery = Delivery::builder("/q").body("x".repeat(200)).build();
+    broker.try_deliver(0, &delivery, 1).unwrap();
+    assert!(!broker.server.has_room());
+    assert_eq!(broker.told(), ["CLOSED PeerSilent []"]);
+}
+
 #[test]
 fn what_the_server_sends_says_nothing_about_the_client_nor_the_other_way_round() {
     let mut broker = lenient("1000,1000", "1000,1000");
