@@ -211,6 +211,18 @@ fn a_client_that_has_worked_and_rests_holds_no_more_than_before() {
     assert_eq!(held, 0);
 }
 
+/// Of a subscription that ended its names are remembered, for messages that were on their way.
+#[test]
+fn a_client_keeps_of_a_subscription_that_ended_little_more_than_its_names() {
+    let mut client = connected_client();
+    let (held, ()) = held(|| {
+        let subscription = client.subscribe(&SubscribeRequest::new("/queue/a")).unwrap();
+        client.unsubscribe(subscription).unwrap();
+        rest(&mut client, 5);
+    });
+    assert!((1..100).contains(&held), "{held}");
+}
+
 /// A client that is idle.
 fn connected_client() -> Client<Duration> {
     let config = ClientConfig::new("broker").heart_beat(BEATS);
