@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use stomp_proto::Text;
 use stomp_proto::destination::{ConsumerTag, QueueFlags};
 
-use super::message::Message;
+use super::message::{Kept, Message};
 use crate::backend::Outcome;
 
 /// Names a queue; not used again when it is gone.
@@ -43,9 +43,9 @@ pub(super) struct Consumer {
     pub(super) tag: ConsumerTag,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Entry {
-    message: Arc<Message>,
+    message: Kept,
     redelivered: bool,
 }
 
@@ -87,8 +87,8 @@ impl Queue {
     }
 
     pub(super) fn push(&mut self, message: Arc<Message>) {
-        message.hold();
         self.octets += message.octets();
+        let message = Kept::new(message);
         self.ready.insert(self.next, Entry { message, redelivered: false });
         self.next += 1;
     }
@@ -122,8 +122,8 @@ impl Queue {
         let consumer = place.consumer.clone();
         self.consumers.push_back(place);
         let (position, entry) = self.ready.pop_first()?;
-        self.out.insert(position, (entry.clone(), consumer.clone()));
-        let Entry { message, redelivered } = entry;
+        let (message, redelivered) = (entry.message.message(), entry.redelivered);
+        self.out.insert(position, (entry, consumer.clone()));
         Some(Assignment { consumer, position, message, redelivered })
     }
 
