@@ -256,6 +256,9 @@ async fn a_client_that_is_never_done_leaves_the_others_their_turn() {
     let address = broker.tcp;
     let flood = std::thread::spawn(move || {
         let mut stream = TcpStream::connect(address).unwrap();
+        let patience = Some(Duration::from_secs(60));
+        stream.set_read_timeout(patience).unwrap();
+        stream.set_write_timeout(patience).unwrap();
         let requests = "BEGIN\ntransaction:t\n\n\0ABORT\ntransaction:t\n\n\0".repeat(100_000);
         write!(stream, "CONNECT\n\n\0{requests}DISCONNECT\n\n\0").unwrap();
         stream.read_to_end(&mut Vec::new()).unwrap();

@@ -73,11 +73,16 @@ impl Amqp {
     ///
     /// It cannot.
     pub async fn check(&self) -> io::Result<()> {
-        let connection = connect(&self.uri, None).await.map_err(|error| {
-            let authority = &self.uri.authority;
-            io::Error::other(format!("no AMQP on {}:{}: {error}", authority.host, authority.port))
-        })?;
-        connection.close(200, "checked".into()).await.map_err(io::Error::other)
+        let connection = connect(&self.uri, None).await.map_err(|error| self.unavailable(error))?;
+        let closed = timeout(CLOSE_TIMEOUT, connection.close(200, "checked".into())).await;
+        closed.map_err(|_| self.unavailable("it does not answer"))?.map_err(io::Error::other)
+    }
+}
+
+impl Amqp {
+    fn unavailable(&self, why: impl fmt::Display) -> io::Error {
+        let authority = &self.uri.authority;
+        io::Error::other(format!("no AMQP on {}:{}: {why}", authority.host, authority.port))
     }
 }
 
