@@ -185,12 +185,12 @@ fn patterns(target: &Target) -> String {
 }
 
 fn filled_queues(target: &Target) -> String {
-    let mut peer = Peer::login(target.tcp);
+    let (mut peer, mut other) = (Peer::login(target.tcp), Peer::login(target.tcp));
     let body = "x".repeat(1_000_000);
     for queue in 0..40 {
         for _ in 0..60 {
             let send = format!("SEND\ndestination:/queue/{queue}\n\n{body}\0");
-            if let Flood::Stalled(_) = peer.flood(send.as_bytes()) {
+            if let Flood::Stalled(_) = peer.flood_beside(&mut other, send.as_bytes()) {
                 return format!("not read any further, then {}", peer.ending());
             }
         }
