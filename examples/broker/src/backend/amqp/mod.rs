@@ -37,7 +37,7 @@ use task::{Command, Deliveries, Started, Told, work};
 
 /// Requests of a session that may be under way. If there are more, the session is not polled.
 const MAX_UNDER_WAY: usize = 256;
-/// Octets of the messages in them.
+/// Octets in them, of heads and arguments as well.
 const MAX_OCTETS: usize = 1 << 20;
 /// How long a request may be under way: so long a RabbitMQ without memory, say, may keep a session that
 /// may be dead for long.
