@@ -41,6 +41,13 @@ impl Held {
     }
 }
 
+/// Which time it is that a message is delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Time {
+    First,
+    Again,
+}
+
 /// A message in a queue, where it counts for as long as it is there.
 #[derive(Debug)]
 pub(super) struct Kept(Arc<Message>);
@@ -107,7 +114,7 @@ impl Message {
             frame.header(&header.name(), &value)
         });
         let content = content.build();
-        let first = delivery(&content, false);
+        let first = delivery(&content, Time::First);
         // The headers are there twice, in `first` as well.
         let header_octets: usize =
             content.headers().iter().map(|it| it.name().len() + it.value().len() + 2).sum();
@@ -121,8 +128,11 @@ impl Message {
     }
 
     /// What a subscriber gets.
-    pub(super) fn delivery(&self, redelivered: bool) -> Delivery {
-        if redelivered { delivery(&self.content, true) } else { self.first.clone() }
+    pub(super) fn delivery(&self, time: Time) -> Delivery {
+        match time {
+            Time::First => self.first.clone(),
+            Time::Again => delivery(&self.content, time),
+        }
     }
 }
 
@@ -135,10 +145,13 @@ fn destination<'a>(sent: Headers<'a>, exchange: &str, key: &str) -> Cow<'a, str>
     }
 }
 
-fn delivery(content: &Frame, redelivered: bool) -> Delivery {
+fn delivery(content: &Frame, time: Time) -> Delivery {
     let destination = content.header(DESTINATION).unwrap_or_default();
-    let again = if redelivered { "true" } else { "false" };
-    let start = Delivery::builder(&*destination).header(REDELIVERED, again);
+    let redelivered = match time {
+        Time::First => "false",
+        Time::Again => "true",
+    };
+    let start = Delivery::builder(&*destination).header(REDELIVERED, redelivered);
     // The builder leaves out what the server owns, the destination as well.
     let headers = content.headers();
     let built = headers.iter().fold(start, |it, header| it.header(header.name(), header.value()));

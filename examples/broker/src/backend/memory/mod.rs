@@ -170,7 +170,7 @@ impl Channel for MemoryChannel {
             match mail {
                 Some(Mail::Message(queue, it)) => {
                     let token = Token { queue, position: it.position };
-                    let delivery = it.message.delivery(it.redelivered);
+                    let delivery = it.message.delivery(it.time);
                     return Notice::Message { consumer: it.consumer.tag, delivery, token };
                 }
                 Some(Mail::Cancelled(tag)) => return Notice::Cancelled(tag),
