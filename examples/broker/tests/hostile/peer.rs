@@ -11,6 +11,8 @@ use crate::attack::caught;
 
 /// Who the attackers say they are, and what nobody may ever see again.
 pub(crate) const MARKS: [&str; 2] = ["markedlogin", "markedpasscode"];
+/// The same, of those that look like a command.
+pub(crate) const CAPITALS: [&str; 2] = ["MARKEDLOGIN", "MARKEDPASSCODE"];
 /// How long anything may take that is to happen.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// How long nothing may be taken until it counts as not being taken any more.
@@ -282,7 +284,7 @@ pub(crate) fn connect(version: &str) -> String {
 
 /// No answer may hold a credential.
 pub(crate) fn check(answer: &[u8]) {
-    for mark in MARKS {
+    for mark in MARKS.into_iter().chain(CAPITALS) {
         let is_shown = answer.windows(mark.len()).any(|octets| octets == mark.as_bytes());
         assert!(!is_shown, "a credential is in {}", answer.escape_ascii());
     }
