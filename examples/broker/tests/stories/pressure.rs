@@ -10,6 +10,7 @@ use stomp_broker::backend::MemoryLimits;
 use stomp_proto::client::{
     AckMode, EndTransaction, Event, ReceiptId, SendRequest, SubscribeRequest,
 };
+use stomp_proto::destination::Scheme;
 use tokio::time::timeout;
 
 use crate::support::{Peer, QUIET, Running, body, start_with};
@@ -173,13 +174,20 @@ async fn who_waits_for_a_share_gets_it_as_soon_as_it_is_there() {
 /// What each message of a COMMIT has room for, all of them together may not.
 #[tokio::test]
 async fn a_commit_waits_for_room_for_all_of_it() {
+    // Under the original one a queue is sent to by way of a binding, which is as new.
+    for scheme in [Scheme::Current, Scheme::Original] {
+        check_commits(Config { scheme, ..Config::default() }).await;
+    }
+}
+
+async fn check_commits(config: Config) {
     let limits = MemoryLimits {
         max_len: 22 * LARGE,
         max_queue_len: 100 * LARGE,
         max_wait: Duration::from_secs(300),
         ..limits()
     };
-    let broker = start_with(Config::default(), limits).await;
+    let broker = start_with(config, limits).await;
     let mut peer = broker.client().await;
     let receipt = commit(&mut peer, 0..6);
     assert_eq!(peer.event().await, Event::Receipt(receipt));

@@ -143,7 +143,7 @@ impl Core {
     pub(super) fn perform(&mut self, session: SessionId, steps: Vec<Step>) -> Performed {
         let for_owned = match self.look_at(session, &steps) {
             Ok(Room::Enough { for_owned }) => for_owned,
-            Ok(Room::None(lack)) => {
+            Ok(Room::Lacking(lack)) => {
                 self.waiting.insert(session, lack);
                 return Performed::Full(steps);
             }

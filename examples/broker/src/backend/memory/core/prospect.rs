@@ -135,22 +135,27 @@ impl<'a> Prospect<'a> {
         let (exchange, key) = binding;
         self.check_exchange(exchange)?;
         let there = self.core.route(exchange, key);
-        let there = there.iter().filter_map(|id| Some(&*self.core.queues.get(id)?.name));
-        let mut names: BTreeSet<&str> = there.collect();
-        if exchange.is_empty() && self.made.contains_key(key) {
-            names.insert(key);
+        let mut count = there.len();
+        for queue in there.iter().filter_map(|id| self.core.queues.get(id)) {
+            // One of a single session makes room by itself.
+            if queue.owner.is_none() {
+                self.need.of_queue(&queue.name, message);
+            }
         }
         // No plan that publishes binds with a pattern.
-        let from = (binding, "");
-        let bound = self.bound.range(from..).take_while(|(bound, _)| *bound == binding);
-        names.extend(bound.map(|(_, queue)| *queue));
-        self.need.message(message, names.len());
-        for name in names {
-            // One of a single session makes room by itself.
-            if self.known(name).is_some_and(|queue| queue.owner.is_none()) {
+        let bound = self.bound.range((binding, "")..).take_while(|(bound, _)| *bound == binding);
+        let by_name = exchange.is_empty().then_some(key).into_iter();
+        for name in bound.map(|(_, queue)| *queue).chain(by_name) {
+            if self.core.names.get(name).is_some_and(|id| there.contains(id)) {
+                continue;
+            }
+            let Some(queue) = self.known(name) else { continue };
+            count += 1;
+            if queue.owner.is_none() {
                 self.need.of_queue(name, message);
             }
         }
+        self.need.message(message, count);
         Ok(())
     }
 }

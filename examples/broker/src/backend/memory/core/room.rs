@@ -62,7 +62,7 @@ pub(super) enum Room {
     /// There is; a queue of a single session may have so much of it, and drops the oldest then.
     Enough { for_owned: usize },
     /// There is none now.
-    None(Lack),
+    Lacking(Lack),
 }
 
 /// What there has to be room for, before it is worth to look again.
@@ -100,7 +100,7 @@ impl Core {
             if let Some(id) = self.names.get(*name)
                 && self.queues.get(id).is_some_and(|it| it.octets() >= limits.max_queue_len)
             {
-                return Ok(Room::None(Lack::Queue(*id)));
+                return Ok(Room::Lacking(Lack::Queue(*id)));
             }
         }
         if held.octets() + need.octets <= limits.free() {
@@ -118,7 +118,7 @@ impl Core {
             }
         }
         let for_owned = limits.max_queue_len.min(limits.share());
-        Ok(lack.map_or(Room::Enough { for_owned }, Room::None))
+        Ok(lack.map_or(Room::Enough { for_owned }, Room::Lacking))
     }
 
     /// Tells those who wait, if there may be room for them now.
