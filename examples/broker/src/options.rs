@@ -27,7 +27,8 @@ pub(crate) struct Options {
     /// What destinations mean: as in RabbitMQ of today, or as it was first designed
     #[arg(long, value_enum, default_value_t)]
     scheme: SchemeName,
-    /// What the messages of queues in memory may take up, in MiB
+    /// What the messages of queues in memory may take up, in MiB: half of it is for whoever comes first,
+    /// the other half is shared out to all queues alike
     #[arg(long, value_name = "MIB", default_value_t = 1024)]
     memory: usize,
     /// How much to log: off, error, warn, info, debug or trace

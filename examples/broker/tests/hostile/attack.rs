@@ -8,7 +8,7 @@ use std::panic::catch_unwind;
 
 use crate::broker::Broker;
 use crate::bystander::Bystander;
-use crate::peer::MARKS;
+use crate::peer::{CAPITALS, MARKS};
 
 /// An attack, and what it has to come to.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ impl Attack {
         if !is_logged {
             return Err(format!("no {reason:?} in the log:\n{}", tail(&log)));
         }
-        for mark in MARKS {
+        for mark in MARKS.into_iter().chain(CAPITALS) {
             if let Some(line) = log.lines().find(|line| line.contains(mark)) {
                 return Err(format!("a credential is in the log: {line}"));
             }

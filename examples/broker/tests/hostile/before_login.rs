@@ -2,9 +2,10 @@
 
 use core::time::Duration;
 use std::thread;
+use std::time::Instant;
 
 use crate::attack::{Attack, Target};
-use crate::peer::{MARKS, Peer};
+use crate::peer::{MARKS, PATIENCE, Peer};
 
 pub(crate) const ATTACKS: &[Attack] = &[
     Attack {
@@ -131,23 +132,25 @@ fn slow_loris(target: &Target) -> String {
     let [login, passcode] = MARKS;
     let start = format!("CONNECT\nlogin:{login}\npasscode:{passcode}");
     let mut octets = start.bytes().chain(core::iter::repeat(b'x'));
-    let mut has_ended = vec![false; peers.len()];
+    let mut endings = vec![None; peers.len()];
+    let start = Instant::now();
     for turn in 0.. {
         let octet = [octets.next().unwrap()];
-        for (index, peer) in peers.iter_mut().enumerate() {
+        for (index, (peer, ending)) in peers.iter_mut().zip(&mut endings).enumerate() {
             let is_silent = index % 2 == 0 && turn > 10;
-            has_ended[index] = has_ended[index] || peer.has_ended();
-            if !has_ended[index] && !is_silent {
+            *ending = ending.take().or_else(|| peer.ending_by_now());
+            if ending.is_none() && !is_silent {
                 // It may end just now.
                 peer.flood(&octet);
             }
         }
-        if has_ended.iter().all(|ended| *ended) {
+        if endings.iter().all(Option::is_some) {
             break;
         }
+        assert!(start.elapsed() < PATIENCE, "neither answered nor cut off");
         thread::sleep(Duration::from_millis(100));
     }
-    "end of stream".into()
+    common(endings.into_iter().flatten())
 }
 
 /// What all of them came to.

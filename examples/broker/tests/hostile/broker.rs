@@ -1,27 +1,26 @@
 //! The broker as a process: its addresses, its memory, its log at its most verbose.
 
 use alloc::sync::Arc;
-use core::net::SocketAddr;
 use core::time::Duration;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use crate::attack::Target;
+use crate::peer::PATIENCE;
 
 pub(crate) struct Broker {
     child: Child,
-    target: Target,
-    /// What it has printed.
-    log: Arc<Mutex<Vec<u8>>>,
+    /// What it has printed: where it listens, and its log.
+    out: Printed,
+    log: Printed,
     gathering: Vec<JoinHandle<()>>,
 }
 
-/// How long it may take to log what has happened.
-const PATIENCE: Duration = Duration::from_secs(60);
+type Printed = Arc<Mutex<Vec<u8>>>;
 
 impl Broker {
     pub(crate) fn start() -> Self {
@@ -30,17 +29,25 @@ impl Broker {
         command.args(["--log", "trace"]);
         command.env("NO_COLOR", "1").stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap());
-        let target = Target { tcp: address(&mut lines), ws: address(&mut lines) };
-        // Somebody has to read them, or it would wait.
-        let log = Arc::new(Mutex::new(Vec::new()));
-        let errors = child.stderr.take().unwrap();
-        let gathering = vec![gather(lines, log.clone()), gather(errors, log.clone())];
-        Self { child, target, log, gathering }
+        // Somebody has to read it, or it would wait.
+        let (out, log) = (Printed::default(), Printed::default());
+        let gathering = vec![
+            gather(child.stdout.take().unwrap(), out.clone()),
+            gather(child.stderr.take().unwrap(), log.clone()),
+        ];
+        Self { child, out, log, gathering }
     }
 
+    /// Where it listens, which it is to say soon.
     pub(crate) fn target(&self) -> Target {
-        self.target
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            if let Some(target) = target(&text(&self.out)) {
+                return target;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        panic!("it does not listen:\n{}", text(&self.log));
     }
 
     /// The most that it has held so far, in MiB, rounded up; `None`: the system does not tell.
@@ -52,10 +59,10 @@ impl Broker {
     }
 
     /// Whether it comes to print that.
-    pub(crate) fn says(&self, text: &str) -> bool {
+    pub(crate) fn says(&self, what: &str) -> bool {
         let start = Instant::now();
         while start.elapsed() < PATIENCE {
-            if String::from_utf8_lossy(&self.log.lock().unwrap()).contains(text) {
+            if text(&self.log).contains(what) {
                 return true;
             }
             thread::sleep(Duration::from_millis(10));
@@ -68,7 +75,7 @@ impl Broker {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
         self.gathering.drain(..).for_each(|thread| thread.join().unwrap());
-        String::from_utf8_lossy(&self.log.lock().unwrap()).into_owned()
+        text(&self.out) + &text(&self.log)
     }
 }
 
@@ -80,20 +87,24 @@ impl Drop for Broker {
     }
 }
 
-fn address(lines: &mut impl BufRead) -> SocketAddr {
-    let mut line = String::new();
-    lines.read_line(&mut line).unwrap();
-    let (_, address) = line.trim_end().split_once("://").expect("no address");
-    address.parse().unwrap()
+/// Where it says that it listens, if it has said all of it.
+fn target(printed: &str) -> Option<Target> {
+    let (tcp, rest) = printed.strip_prefix("listening on tcp://")?.split_once('\n')?;
+    let (ws, _) = rest.strip_prefix("listening on ws://")?.split_once('\n')?;
+    Some(Target { tcp: tcp.parse().unwrap(), ws: ws.parse().unwrap() })
 }
 
-fn gather(mut output: impl Read + Send + 'static, log: Arc<Mutex<Vec<u8>>>) -> JoinHandle<()> {
+fn text(printed: &Printed) -> String {
+    String::from_utf8_lossy(&printed.lock().unwrap()).into_owned()
+}
+
+fn gather(mut output: impl Read + Send + 'static, printed: Printed) -> JoinHandle<()> {
     thread::spawn(move || {
         let mut piece = [0; 4096];
         loop {
             match output.read(&mut piece).unwrap() {
                 0 => break,
-                count => log.lock().unwrap().extend_from_slice(&piece[..count]),
+                count => printed.lock().unwrap().extend_from_slice(&piece[..count]),
             }
         }
     })

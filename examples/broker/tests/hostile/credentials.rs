@@ -1,9 +1,14 @@
 //! Credentials, wherever a client may write them: in no answer, and in no line of the log.
 //!
 //! All that an attacker reads is searched for them, and so is the log of every attack.
+//!
+//! What is told, to the sender alone, and so is not tried: a word of up to 16 capitals where a command is to
+//! be, as RabbitMQ tells it, because nobody can say whether that is a command that there is not or a passcode
+//! that looks like one; and what a refusal is about, a `destination`, `id` or `transaction` that is not there.
+//! Everywhere else, capitals are tried as well.
 
 use crate::attack::{Attack, Target};
-use crate::peer::{MARKS, Peer, connect};
+use crate::peer::{CAPITALS, MARKS, Peer, connect};
 
 pub(crate) const ATTACKS: &[Attack] = &[Attack {
     name: "credentials",
@@ -44,8 +49,6 @@ const BEFORE: &[(&str, &str)] = &[
 const BEHIND: &[(&str, &str)] = &[
     ("CONNECT\nlogin:SECRET\npasscode:SECRET\n\n\0", "ERROR already connected"),
     ("STOMP\npasscode:SECRET\n\nSECRET\0", "ERROR malformed frame"),
-    ("SECRET\npasscode:SECRET\n\n\0", "ERROR Bad command"),
-    ("SENDSECRET\n\n\0", "ERROR Bad command"),
     ("passcode:SECRET\n\n\0", "ERROR Bad command"),
     ("MESSAGE\npasscode:SECRET\n\nSECRET\0", "ERROR Bad command"),
     ("SEND\npasscode:SECRET\n\n\0", "ERROR Missing destination"),
@@ -69,15 +72,29 @@ const BEHIND: &[(&str, &str)] = &[
     ("DISCONNECT\npasscode:SECRET\n\n\0", "end of stream"),
 ];
 
+/// What is said where a command is to be, in anything but capitals.
+const AS_COMMAND: &[(&str, &str)] = &[
+    ("SECRET\npasscode:SECRET\n\n\0", "ERROR Bad command"),
+    ("SENDSECRET\n\n\0", "ERROR Bad command"),
+];
+
 fn credentials(target: &Target) -> String {
-    for mark in MARKS {
+    let behind = |octets: &str, mark: &str, expected: &str| {
+        for version in ["1.1", "1.2"] {
+            check(Peer::login_on(target.tcp, version), octets, mark, expected);
+        }
+    };
+    for mark in MARKS.into_iter().chain(CAPITALS) {
         for (octets, expected) in BEFORE {
             check(Peer::open(target.tcp), octets, mark, expected);
         }
         for (octets, expected) in BEHIND {
-            for version in ["1.1", "1.2"] {
-                check(Peer::login_on(target.tcp, version), octets, mark, expected);
-            }
+            behind(octets, mark, expected);
+        }
+    }
+    for mark in MARKS {
+        for (octets, expected) in AS_COMMAND {
+            behind(octets, mark, expected);
         }
         // With neither end of the line nor of the frame, for as long as it may take.
         let mut peer = Peer::open(target.tcp);

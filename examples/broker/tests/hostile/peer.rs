@@ -5,13 +5,20 @@ use core::time::Duration;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::thread;
+use std::time::Instant;
+
+use crate::attack::caught;
 
 /// Who the attackers say they are, and what nobody may ever see again.
 pub(crate) const MARKS: [&str; 2] = ["markedlogin", "markedpasscode"];
+/// The same, of those that look like a command.
+pub(crate) const CAPITALS: [&str; 2] = ["MARKEDLOGIN", "MARKEDPASSCODE"];
 /// How long anything may take that is to happen.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// How long nothing may be taken until it counts as not being taken any more.
 const STALL: Duration = Duration::from_secs(5);
+/// How often another connection is answered in that time.
+const PAUSES: u32 = 5;
 const PIECE: usize = 64 << 10;
 
 pub(crate) struct Peer {
@@ -19,6 +26,8 @@ pub(crate) struct Peer {
     /// What came, and how much of it was taken as frames.
     inbox: Vec<u8>,
     taken: usize,
+    /// The last frame that came before the end.
+    last: Option<Vec<u8>>,
 }
 
 /// What became of a flood.
@@ -38,7 +47,7 @@ impl Peer {
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
-        Self { stream, inbox: Vec::new(), taken: 0 }
+        Self { stream, inbox: Vec::new(), taken: 0, last: None }
     }
 
     /// One that is connected, on STOMP 1.2.
@@ -62,18 +71,36 @@ impl Peer {
     /// Writes as much of it as is taken.
     pub(crate) fn flood(&mut self, octets: &[u8]) -> Flood {
         self.stream.set_write_timeout(Some(STALL)).unwrap();
-        let flood = self.write_on(octets);
+        let flood = self.write_on(octets, |_| true);
         self.stream.set_write_timeout(Some(PATIENCE)).unwrap();
         flood
     }
 
-    fn write_on(&mut self, octets: &[u8]) -> Flood {
+    /// The same, and what is not taken is not for want of time: meanwhile another connection is answered
+    /// again and again.
+    pub(crate) fn flood_beside(&mut self, other: &mut Self, octets: &[u8]) -> Flood {
+        self.stream.set_write_timeout(Some(STALL / PAUSES)).unwrap();
+        let (mut rest, mut pauses) = (octets.len(), 0);
+        let flood = self.write_on(octets, |left| {
+            pauses = if left < rest { 1 } else { pauses + 1 };
+            rest = left;
+            assert_eq!(other.sync(), [""; 0]);
+            pauses == PAUSES
+        });
+        self.stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        flood
+    }
+
+    /// Writes until so much is left that `gives_up`.
+    fn write_on(&mut self, octets: &[u8], mut gives_up: impl FnMut(usize) -> bool) -> Flood {
         let mut rest = octets;
         while !rest.is_empty() {
             match self.stream.write(&rest[..rest.len().min(PIECE)]) {
                 Ok(count) => rest = &rest[count..],
                 Err(error) if is_timeout(error.kind()) => {
-                    return Flood::Stalled(octets.len() - rest.len());
+                    if gives_up(rest.len()) {
+                        return Flood::Stalled(octets.len() - rest.len());
+                    }
                 }
                 Err(_) => return Flood::Cut,
             }
@@ -94,16 +121,23 @@ impl Peer {
         let mut writer = self.stream.try_clone().unwrap();
         thread::scope(|scope| {
             let flood = scope.spawn(move || {
-                loop {
-                    match writer.write_all(piece) {
-                        // To leave the machine to others.
-                        Ok(()) => thread::sleep(Duration::from_millis(2)),
-                        Err(error) => return error.kind(),
+                let start = Instant::now();
+                while start.elapsed() < PATIENCE {
+                    if let Err(error) = writer.write_all(piece) {
+                        return error.kind();
                     }
+                    // To leave the machine to others.
+                    thread::sleep(Duration::from_millis(2));
                 }
+                ErrorKind::TimedOut
             });
-            let ending = self.ending();
+            let ending = caught(|| self.ending());
+            if ending.is_err() {
+                // Or the writer would be waited for.
+                self.stream.shutdown(Shutdown::Both).unwrap();
+            }
             let error = flood.join().unwrap();
+            let ending = ending.unwrap_or_else(|error| panic!("{error}"));
             assert!(!is_timeout(error), "neither taken nor cut off");
             format!("{ending}; cut off")
         })
@@ -135,22 +169,34 @@ impl Peer {
 
     /// What the stream ends with.
     pub(crate) fn ending(&mut self) -> String {
-        let mut last = None;
+        self.read_on().expect("neither answered nor cut off")
+    }
+
+    /// What the stream has ended with by now; `None`: it goes on.
+    pub(crate) fn ending_by_now(&mut self) -> Option<String> {
+        self.stream.set_nonblocking(true).unwrap();
+        let ending = self.read_on();
+        self.stream.set_nonblocking(false).unwrap();
+        ending
+    }
+
+    /// Reads for as long as anything comes. What the stream has ended with, if it has.
+    fn read_on(&mut self) -> Option<String> {
         loop {
             while let Some(frame) = self.take_frame() {
-                last = Some(frame);
+                self.last = Some(frame);
             }
             match self.read() {
                 Ok(0) => break,
                 Ok(_) => {}
-                Err(error) if is_timeout(error) => panic!("neither answered nor cut off"),
-                Err(_) => return "reset".into(),
+                Err(error) if is_timeout(error) => return None,
+                Err(_) => return Some("reset".into()),
             }
         }
-        match last.as_deref().map(String::from_utf8_lossy) {
+        Some(match self.last.as_deref().map(String::from_utf8_lossy) {
             Some(frame) if frame.starts_with("ERROR\n") => format!("ERROR {}", message(&frame)),
             _ => "end of stream".into(),
-        }
+        })
     }
 
     /// All frames until the stream ends.
@@ -179,14 +225,6 @@ impl Peer {
                 Ok(_) | Err(_) => return frames,
             }
         }
-    }
-
-    /// Whether the stream has ended by now.
-    pub(crate) fn has_ended(&mut self) -> bool {
-        self.stream.set_nonblocking(true).unwrap();
-        let read = self.read();
-        self.stream.set_nonblocking(false).unwrap();
-        !matches!(read, Ok(1..) | Err(ErrorKind::WouldBlock))
     }
 
     /// Waits until something has come, and leaves it there.
@@ -246,7 +284,7 @@ pub(crate) fn connect(version: &str) -> String {
 
 /// No answer may hold a credential.
 pub(crate) fn check(answer: &[u8]) {
-    for mark in MARKS {
+    for mark in MARKS.into_iter().chain(CAPITALS) {
         let is_shown = answer.windows(mark.len()).any(|octets| octets == mark.as_bytes());
         assert!(!is_shown, "a credential is in {}", answer.escape_ascii());
     }

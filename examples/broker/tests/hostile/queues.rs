@@ -3,7 +3,7 @@
 use core::fmt::Write;
 
 use crate::attack::{Attack, Target};
-use crate::peer::{Flood, Peer};
+use crate::peer::{Flood, Peer, message};
 
 pub(crate) const ATTACKS: &[Attack] = &[
     Attack {
@@ -71,11 +71,21 @@ pub(crate) const ATTACKS: &[Attack] = &[
         does: "fills 40 queues with 60 MB each that nobody reads",
         answer: "not read any further, then ERROR queue is full",
         logged: "failed by the application",
-        // The broker is told that messages may take 256.
-        ceiling: 320,
+        // The broker is told that messages may take 256, and half of that is for whoever comes first.
+        ceiling: 192,
         waits: 30,
         rounds: 0,
         run: filled_queues,
+    },
+    Attack {
+        name: "committed-queues",
+        does: "40 COMMIT of 15 MB, each to a queue of its own, and then 15 of 1,000 SEND of 3 KB, each to a queue of its own",
+        answer: "RECEIPT to 8, then ERROR queue is full; RECEIPT to each of the small ones",
+        logged: "failed by the application",
+        ceiling: 256,
+        waits: 30,
+        rounds: 0,
+        run: committed_queues,
     },
 ];
 
@@ -175,15 +185,48 @@ fn patterns(target: &Target) -> String {
 }
 
 fn filled_queues(target: &Target) -> String {
-    let mut peer = Peer::login(target.tcp);
+    let (mut peer, mut other) = (Peer::login(target.tcp), Peer::login(target.tcp));
     let body = "x".repeat(1_000_000);
     for queue in 0..40 {
         for _ in 0..60 {
             let send = format!("SEND\ndestination:/queue/{queue}\n\n{body}\0");
-            if let Flood::Stalled(_) = peer.flood(send.as_bytes()) {
+            if let Flood::Stalled(_) = peer.flood_beside(&mut other, send.as_bytes()) {
                 return format!("not read any further, then {}", peer.ending());
             }
         }
     }
     "all of it taken".into()
+}
+
+/// What a queue may have beyond what is there for whoever comes first is a quarter of 256 MiB by 16,384.
+fn committed_queues(target: &Target) -> String {
+    let mut large = Peer::login(target.tcp);
+    let body = "x".repeat(1_000_000);
+    let mut taken = 0;
+    let error = loop {
+        commit(&mut large, 15, |_| format!("/queue/{taken}"), &body);
+        match large.text() {
+            answer if answer == "RECEIPT\nreceipt-id:c\n\n" => taken += 1,
+            answer => break answer,
+        }
+        assert!(taken < 40, "all of it taken");
+    };
+    let body = "x".repeat(3000);
+    for session in 0..15 {
+        let mut small = Peer::login(target.tcp);
+        commit(&mut small, 1000, |number| format!("/queue/small-{session}-{number}"), &body);
+        assert_eq!(small.text(), "RECEIPT\nreceipt-id:c\n\n");
+    }
+    let error = message(&error);
+    format!("RECEIPT to {taken}, then ERROR {error}; RECEIPT to each of the small ones")
+}
+
+/// So many SEND in a transaction, and its COMMIT.
+fn commit(peer: &mut Peer, count: usize, destination: impl Fn(usize) -> String, body: &str) {
+    peer.say("BEGIN\ntransaction:t\n\n\0");
+    for number in 0..count {
+        let destination = destination(number);
+        peer.say(format!("SEND\ndestination:{destination}\ntransaction:t\n\n{body}\0"));
+    }
+    peer.say("COMMIT\ntransaction:t\nreceipt:c\n\n\0");
 }

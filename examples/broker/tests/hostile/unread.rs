@@ -59,14 +59,20 @@ pub(crate) const ATTACKS: &[Attack] = &[
 ];
 
 const MEGABYTE: usize = 1_000_000;
+/// What a session may have to write before nothing more of its peer is read.
+const OUTBOX: usize = 16 << 20;
+/// What a queue may have before nothing more is read of whoever sends to it.
+const QUEUE: usize = 64 << 20;
+/// What sockets, and the outbox where it is not that, may have taken as well, at the most.
+const ON_THE_WAY: usize = 32 << 20;
 
 fn receipts_unread(target: &Target) -> String {
     let receipt = "r".repeat(16 << 10);
     let send = format!("SEND\ndestination:/topic/nobody\nreceipt:{receipt}\n\n\0");
     let mut peer = Peer::login(target.tcp);
-    let most = 400 * MEGABYTE;
-    match flood(&mut peer, send.as_bytes(), most) {
-        Flood::Stalled(taken) if taken < most / 4 => "not read any further".into(),
+    match flood(target, &mut peer, send.as_bytes(), 400 * MEGABYTE) {
+        // There is a RECEIPT for each, which is almost as long.
+        Flood::Stalled(taken) if is_full(taken, OUTBOX) => "not read any further".into(),
         flood => format!("{flood:?}"),
     }
 }
@@ -79,8 +85,10 @@ fn receipts_read_late(target: &Target) -> String {
         write!(frames, "BEGIN\ntransaction:t\nreceipt:b{number}{fill}\n\n\0").unwrap();
         write!(frames, "ABORT\ntransaction:t\nreceipt:a{number}{fill}\n\n\0").unwrap();
     }
-    let mut peer = Peer::login(target.tcp);
-    let Flood::Stalled(taken) = peer.flood(frames.as_bytes()) else { return "all taken".into() };
+    let (mut peer, mut other) = (Peer::login(target.tcp), Peer::login(target.tcp));
+    let flood = peer.flood_beside(&mut other, frames.as_bytes());
+    let Flood::Stalled(taken) = flood else { return format!("{flood:?}") };
+    assert!(is_full(taken, OUTBOX), "{flood:?}");
     let rest = frames.as_bytes()[taken..].to_vec();
     peer.say_meanwhile(rest, |peer| {
         for number in 0..COUNT {
@@ -112,8 +120,8 @@ fn queue_unread(target: &Target) -> String {
     slow.frame();
     let mut sender = Peer::login(target.tcp);
     let send = format!("SEND\ndestination:/queue/a\n\n{}\0", "x".repeat(MEGABYTE));
-    match flood(&mut sender, send.as_bytes(), 200 * MEGABYTE) {
-        Flood::Stalled(taken) if taken < 100 * MEGABYTE => {
+    match flood(target, &mut sender, send.as_bytes(), 200 * MEGABYTE) {
+        Flood::Stalled(taken) if is_full(taken, QUEUE) => {
             "the other one is not read any further".into()
         }
         flood => format!("{flood:?}"),
@@ -140,11 +148,17 @@ fn settles_nothing(target: &Target) -> String {
     "65535 messages".into()
 }
 
+/// Whether what was taken is what has so many octets, and what is on the way there.
+fn is_full(taken: usize, octets: usize) -> bool {
+    (octets..octets + ON_THE_WAY).contains(&taken)
+}
+
 /// Writes that over and over, so many octets at the most.
-fn flood(peer: &mut Peer, piece: &[u8], most: usize) -> Flood {
+fn flood(target: &Target, peer: &mut Peer, piece: &[u8], most: usize) -> Flood {
+    let mut other = Peer::login(target.tcp);
     let mut taken = 0;
     while taken < most {
-        match peer.flood(piece) {
+        match peer.flood_beside(&mut other, piece) {
             Flood::Taken => taken += piece.len(),
             Flood::Cut => return Flood::Cut,
             Flood::Stalled(count) => return Flood::Stalled(taken + count),

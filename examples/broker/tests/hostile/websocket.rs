@@ -105,7 +105,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
         rounds: 0,
         run: |target| {
             let mut peer = login(target);
-            peer.say(head(TEXT, true, 1 << 62));
+            peer.say(head(TEXT, Fragment::Last, 1 << 62));
             cut(&mut peer, MARKS[1].repeat(1_000_000).as_bytes())
         },
     },
@@ -183,6 +183,13 @@ const CLOSE: u8 = 0x8;
 const PING: u8 = 0x9;
 const PONG: u8 = 0xa;
 
+/// Which part of a message a frame is.
+#[derive(Clone, Copy)]
+enum Fragment {
+    Last,
+    MoreFollow,
+}
+
 fn open(target: &Target) -> Peer {
     let mut peer = Peer::open(target.ws);
     peer.say(HANDSHAKE);
@@ -203,8 +210,11 @@ fn login(target: &Target) -> Peer {
 }
 
 /// The head of a frame, with a mask that leaves all as it is.
-fn head(kind: u8, is_last: bool, len: u64) -> Vec<u8> {
-    let mut head = vec![if is_last { 0x80 | kind } else { kind }];
+fn head(kind: u8, fragment: Fragment, len: u64) -> Vec<u8> {
+    let mut head = match fragment {
+        Fragment::Last => vec![0x80 | kind],
+        Fragment::MoreFollow => vec![kind],
+    };
     match u16::try_from(len) {
         Ok(len @ 0..=125) => head.push(0x80 | len.to_be_bytes()[1]),
         Ok(len) => {
@@ -221,11 +231,11 @@ fn head(kind: u8, is_last: bool, len: u64) -> Vec<u8> {
 }
 
 fn message(kind: u8, octets: &[u8]) -> Vec<u8> {
-    [&head(kind, true, octets.len() as u64), octets].concat()
+    [&head(kind, Fragment::Last, octets.len() as u64), octets].concat()
 }
 
 fn fragment(kind: u8, octets: &[u8]) -> Vec<u8> {
-    [&head(kind, false, octets.len() as u64), octets].concat()
+    [&head(kind, Fragment::MoreFollow, octets.len() as u64), octets].concat()
 }
 
 /// The next frame: its kind and what it holds.

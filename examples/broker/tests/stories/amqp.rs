@@ -14,7 +14,7 @@ use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Instant;
 
-use crate::support::{self, Peer, Running, body, is_redelivered, start_on};
+use crate::support::{self, Peer, Running, body, is_redelivered, start_on, within};
 
 fn uri() -> String {
     std::env::var("STOMP_BROKER_AMQP").unwrap()
@@ -27,7 +27,8 @@ async fn start() -> Running {
 }
 
 async fn amqp() -> Connection {
-    Connection::connect(&uri(), ConnectionProperties::default()).await.unwrap()
+    let uri = uri();
+    within(Connection::connect(&uri, ConnectionProperties::default())).await.unwrap()
 }
 
 /// How a login ends.
@@ -101,7 +102,7 @@ async fn what_other_clients_of_rabbitmq_put_into_a_header_table_is_told_as_text(
     let mut peer = broker.client().await;
     peer.subscribe(SubscribeRequest::new("/queue/a")).await;
     let connection = amqp().await;
-    let channel = connection.create_channel().await.unwrap();
+    let channel = within(connection.create_channel()).await.unwrap();
     let mut table = FieldTable::default();
     for (name, value) in [
         ("boolean", AMQPValue::Boolean(true)),
@@ -116,7 +117,8 @@ async fn what_other_clients_of_rabbitmq_put_into_a_header_table_is_told_as_text(
     }
     let (options, properties) = (BasicPublishOptions::default(), BasicProperties::default());
     let properties = properties.with_headers(table);
-    channel.basic_publish("".into(), "a".into(), options, b"", properties).await.unwrap();
+    let published = channel.basic_publish("".into(), "a".into(), options, b"", properties);
+    within(published).await.unwrap();
     let message = peer.message().await;
     for (name, value) in [
         ("boolean", Some("true")),
@@ -243,8 +245,8 @@ async fn a_queue_that_is_deleted_under_a_consumer_ends_its_session() {
     let broker = start().await;
     let mut peer = broker.client().await;
     peer.subscribe(SubscribeRequest::new("/queue/a").id("mine")).await;
-    let channel = amqp().await.create_channel().await.unwrap();
-    channel.queue_delete("a".into(), QueueDeleteOptions::default()).await.unwrap();
+    let channel = within(amqp().await.create_channel()).await.unwrap();
+    within(channel.queue_delete("a".into(), QueueDeleteOptions::default())).await.unwrap();
     let (message, explanation, _) = peer.error().await;
     assert_eq!(message, "Server cancelled subscription");
     assert!(explanation.contains("id='mine'"), "{explanation}");

@@ -3,8 +3,6 @@
 use alloc::collections::BTreeMap;
 use core::net::SocketAddr;
 use core::time::Duration;
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
 
 use stomp_proto::ClientConfig;
 use stomp_proto::client::{AckMode, Event, ReceiptId, SendRequest, SubscribeRequest};
@@ -12,6 +10,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use crate::program::Program;
 use crate::support::{Peer, body, start};
 
 const CONNECTIONS: usize = if cfg!(debug_assertions) { 40 } else { 200 };
@@ -21,30 +20,12 @@ const QUEUES: usize = 10;
 const WINDOW: usize = 50;
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A broker process and where it listens.
-struct Process {
-    child: Child,
-    address: SocketAddr,
-}
-
-impl Process {
-    fn start() -> Self {
-        let uri = std::env::var("STOMP_BROKER_AMQP").unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_stomp-broker"));
-        command.args(["--tcp", "127.0.0.1:0", "--amqp", &uri]);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim_end().strip_prefix("listening on tcp://").unwrap().parse().unwrap();
-        Self { child, address }
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// A broker on the RabbitMQ, and where it listens.
+fn start_program() -> (Program, SocketAddr) {
+    let uri = std::env::var("STOMP_BROKER_AMQP").unwrap();
+    let program = Program::start(&["--tcp", "127.0.0.1:0", "--amqp", &uri]);
+    let address = program.listens("tcp");
+    (program, address)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -52,11 +33,12 @@ impl Drop for Process {
 async fn no_confirmed_message_is_lost_with_a_broker_that_is_killed() {
     // It empties the queues.
     start().await;
-    let (mut killed, survivor) = (Process::start(), Process::start());
+    let (mut killed, first) = start_program();
+    let (_survivor, second) = start_program();
     // Each has a broker, and another for when that is gone.
     let homes = |index| match index % 2 {
-        0 => [killed.address, survivor.address],
-        _ => [survivor.address, killed.address],
+        0 => [first, second],
+        _ => [second, first],
     };
     let (got, mut gets) = mpsc::channel(1024);
     let mut receivers = JoinSet::new();
@@ -76,16 +58,19 @@ async fn no_confirmed_message_is_lost_with_a_broker_that_is_killed() {
             seen[number] += 1;
             count += usize::from(seen[number] == 1);
             if count == MESSAGES / 2 {
-                killed.child.kill().unwrap();
+                killed.kill();
             }
         }
     };
     timeout(PATIENCE, all).await.expect("not all of them came");
     // Every sender has had a RECEIPT for each of its messages.
-    while let Some(sent) = senders.join_next().await {
-        sent.unwrap();
-    }
-    assert!(killed.child.try_wait().unwrap().is_some(), "it was killed half way");
+    let confirmed = async {
+        while let Some(sent) = senders.join_next().await {
+            sent.unwrap();
+        }
+    };
+    timeout(PATIENCE, confirmed).await.expect("not all of them were confirmed");
+    assert!(!killed.ended().status.success(), "it was killed half way");
     // What was sent again, because its RECEIPT was lost, and what was delivered again, because its
     // ACK was: nothing else may come twice.
     let twice: usize = seen.iter().map(|times| times - 1).sum();

@@ -16,6 +16,7 @@ mod load;
 mod messages;
 mod pressure;
 mod process;
+mod program;
 mod queues;
 mod redelivery;
 mod refusals;

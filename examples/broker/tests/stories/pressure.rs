@@ -1,12 +1,16 @@
 //! Slow consumers and full queues: memory stays bounded, and nobody else suffers.
 
+use core::ops::Range;
 use core::time::Duration;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use stomp_broker::Config;
 use stomp_broker::backend::MemoryLimits;
-use stomp_proto::client::{AckMode, SendRequest, SubscribeRequest};
+use stomp_proto::client::{
+    AckMode, EndTransaction, Event, ReceiptId, SendRequest, SubscribeRequest,
+};
+use stomp_proto::destination::Scheme;
 use tokio::time::timeout;
 
 use crate::support::{Peer, QUIET, Running, body, start_with};
@@ -136,13 +140,95 @@ async fn a_consumer_that_does_not_read_leaves_the_rest_to_others() {
     assert_eq!(first.trim_start(), "0");
 }
 
+/// A share that becomes free is told to who waits for it, though all that is there for whoever comes
+/// first is still taken.
+#[tokio::test]
+async fn who_waits_for_a_share_gets_it_as_soon_as_it_is_there() {
+    let limits = MemoryLimits {
+        max_len: 22 * LARGE,
+        max_queues: 4,
+        // Not what is waited for.
+        max_queue_len: 100 * LARGE,
+        max_wait: Duration::from_secs(300),
+        ..limits()
+    };
+    let broker = start_with(Config::default(), limits).await;
+    let mut sender = broker.client().await;
+    for number in 0..10 {
+        sender.send("/queue/greedy", &large(number)).await;
+    }
+    // There is room for one in its share.
+    sender.send("/queue/a", &large(10)).await;
+    let receipt = sender.client.next_receipt();
+    sender.client.send(&SendRequest::new("/queue/a").body(large(11)).receipt(receipt)).unwrap();
+    sender.quiet().await;
+    let mut receiver = broker.client().await;
+    receiver.subscribe(SubscribeRequest::new("/queue/a").ack(AckMode::ClientIndividual)).await;
+    let first = receiver.message().await;
+    sender.quiet().await;
+    receiver.ack(&first);
+    assert_eq!(body(&receiver.message().await).trim_start(), "11");
+    sender.receipt().await;
+}
+
+/// What each message of a COMMIT has room for, all of them together may not.
+#[tokio::test]
+async fn a_commit_waits_for_room_for_all_of_it() {
+    // Under the original one a queue is sent to by way of a binding, which is as new.
+    for scheme in [Scheme::Current, Scheme::Original] {
+        check_commits(Config { scheme, ..Config::default() }).await;
+    }
+}
+
+async fn check_commits(config: Config) {
+    let limits = MemoryLimits {
+        max_len: 22 * LARGE,
+        max_queue_len: 100 * LARGE,
+        max_wait: Duration::from_secs(300),
+        ..limits()
+    };
+    let broker = start_with(config, limits).await;
+    let mut peer = broker.client().await;
+    let receipt = commit(&mut peer, 0..6);
+    assert_eq!(peer.event().await, Event::Receipt(receipt));
+    commit(&mut peer, 6..12);
+    peer.quiet().await;
+    let mut receiver = broker.client().await;
+    for number in 0..2 {
+        receiver.subscribe(SubscribeRequest::new(&format!("/queue/{number}"))).await;
+        receiver.message().await;
+    }
+    peer.receipt().await;
+
+    let (mut peer, mut other) = (broker.client().await, broker.client().await);
+    commit(&mut peer, 12..24);
+    let (message, explanation, named_receipt) = peer.error().await;
+    assert_eq!((&*message, named_receipt), ("resource_error", true));
+    assert_eq!(explanation, "more than there can ever be room for\n");
+    other.subscribe(SubscribeRequest::new("/queue/12")).await;
+    other.quiet().await;
+}
+
+/// Commits large messages, each to a queue of its own.
+fn commit(peer: &mut Peer, numbers: Range<usize>) -> ReceiptId {
+    let transaction = peer.client.begin().unwrap();
+    for number in numbers {
+        let destination = format!("/queue/{number}");
+        let request = SendRequest::new(&destination).transaction(&transaction).body(large(number));
+        peer.client.send(&request).unwrap();
+    }
+    let receipt = peer.client.next_receipt();
+    peer.client.commit(EndTransaction::new(transaction).receipt(receipt)).unwrap();
+    receipt
+}
+
 /// Messages that all take up what they may together: who has little still gets through.
 #[tokio::test]
 async fn whoever_fills_the_memory_waits_and_does_not_keep_out_the_others() {
     // A share is as much as two small messages are.
     let limits = MemoryLimits {
-        max_len: 10 * LARGE,
-        max_queues: 300,
+        max_len: 22 * LARGE,
+        max_queues: 150,
         max_queue_len: 100 * LARGE,
         ..limits()
     };
@@ -178,6 +264,9 @@ async fn a_client_that_is_never_done_leaves_the_others_their_turn() {
     let address = broker.tcp;
     let flood = std::thread::spawn(move || {
         let mut stream = TcpStream::connect(address).unwrap();
+        let patience = Some(Duration::from_secs(60));
+        stream.set_read_timeout(patience).unwrap();
+        stream.set_write_timeout(patience).unwrap();
         let requests = "BEGIN\ntransaction:t\n\n\0ABORT\ntransaction:t\n\n\0".repeat(100_000);
         write!(stream, "CONNECT\n\n\0{requests}DISCONNECT\n\n\0").unwrap();
         stream.read_to_end(&mut Vec::new()).unwrap();

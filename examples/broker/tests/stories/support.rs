@@ -31,7 +31,7 @@ pub(crate) struct Running {
 pub(crate) async fn start() -> Running {
     match std::env::var("STOMP_BROKER_AMQP") {
         Ok(uri) => {
-            delete_queues(&uri).await;
+            within(delete_queues(&uri)).await;
             start_on(Config::default(), Amqp::new(&uri).unwrap()).await
         }
         Err(_) => start_with(Config::default(), MemoryLimits::default()).await,
@@ -88,6 +88,12 @@ impl Running {
 
 /// How long anything may take that is to happen.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What is to come of it, if that does not take too long.
+pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
+    timeout(PATIENCE, future).await.expect("it takes too long")
+}
+
 /// How long to wait for what must not happen.
 pub(crate) const QUIET: Duration = Duration::from_millis(150);
 

@@ -1,10 +1,13 @@
 //! Transactions: all of it or nothing.
 
+use stomp_broker::Config;
+use stomp_broker::backend::MemoryLimits;
 use stomp_proto::client::{
     AckMode, AckRequest, EndTransaction, SendRequest, SubscribeRequest, Transaction,
 };
+use stomp_proto::destination::Scheme;
 
-use crate::support::{Peer, Running, body, is_redelivered, start};
+use crate::support::{Peer, Running, body, is_redelivered, start, start_with};
 
 async fn commit(peer: &mut Peer, transaction: Transaction) {
     let receipt = peer.client.next_receipt();
@@ -86,4 +89,39 @@ async fn a_commit_that_fails_does_nothing() {
     peer.client.commit(transaction).unwrap();
     assert_eq!(peer.error().await.0, "not_found");
     check_untouched(&broker).await;
+}
+
+/// Each of the messages alone would be within the limit.
+#[tokio::test]
+async fn a_commit_that_is_over_a_limit_does_nothing() {
+    let queues = MemoryLimits { max_queues: 1, ..MemoryLimits::default() };
+    let bindings = MemoryLimits { max_bindings: 1, ..MemoryLimits::default() };
+    for (scheme, limits, expected) in [
+        (Scheme::Current, queues.clone(), "too many queues\n"),
+        (Scheme::Original, queues, "too many queues\n"),
+        (Scheme::Original, bindings, "too many bindings\n"),
+    ] {
+        let broker = start_with(Config { scheme, ..Config::default() }, limits).await;
+        let mut peer = broker.client().await;
+        let transaction = peer.client.begin().unwrap();
+        for destination in ["/queue/a", "/queue/a", "/queue/b"] {
+            let send = SendRequest::new(destination).transaction(&transaction).body("never");
+            peer.client.send(&send).unwrap();
+        }
+        peer.client.commit(transaction).unwrap();
+        let (message, explanation, _) = peer.error().await;
+        assert_eq!((&*message, &*explanation), ("resource_error", expected));
+
+        let mut other = broker.client().await;
+        other.subscribe(SubscribeRequest::new("/queue/a")).await;
+        other.quiet().await;
+        // And what there is may be named again.
+        let transaction = other.client.begin().unwrap();
+        for body in ["1", "2"] {
+            let send = SendRequest::new("/queue/a").transaction(&transaction).body(body);
+            other.client.send(&send).unwrap();
+        }
+        other.client.commit(transaction).unwrap();
+        assert_eq!(other.bodies(2).await, ["1", "2"]);
+    }
 }

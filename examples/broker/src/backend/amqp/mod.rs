@@ -37,7 +37,7 @@ use task::{Command, Deliveries, Started, Told, work};
 
 /// Requests of a session that may be under way. If there are more, the session is not polled.
 const MAX_UNDER_WAY: usize = 256;
-/// Octets of the messages in them.
+/// Octets in them, of heads and arguments as well.
 const MAX_OCTETS: usize = 1 << 20;
 /// How long a request may be under way: so long a RabbitMQ without memory, say, may keep a session that
 /// may be dead for long.
@@ -73,11 +73,16 @@ impl Amqp {
     ///
     /// It cannot.
     pub async fn check(&self) -> io::Result<()> {
-        let connection = connect(&self.uri, None).await.map_err(|error| {
-            let authority = &self.uri.authority;
-            io::Error::other(format!("no AMQP on {}:{}: {error}", authority.host, authority.port))
-        })?;
-        connection.close(200, "checked".into()).await.map_err(io::Error::other)
+        let connection = connect(&self.uri, None).await.map_err(|error| self.unavailable(error))?;
+        let closed = timeout(CLOSE_TIMEOUT, connection.close(200, "checked".into())).await;
+        closed.map_err(|_| self.unavailable("it does not answer"))?.map_err(io::Error::other)
+    }
+}
+
+impl Amqp {
+    fn unavailable(&self, why: impl fmt::Display) -> io::Error {
+        let authority = &self.uri.authority;
+        io::Error::other(format!("no AMQP on {}:{}: {why}", authority.host, authority.port))
     }
 }
 

@@ -7,11 +7,11 @@ use lapin::BasicProperties;
 use lapin::options::QueueDeclareOptions;
 use lapin::types::{AMQPValue, FieldTable, LongString, ShortString};
 use stomp_proto::destination::{Action, Argument, Arguments, ConsumerTag, QueueFlags};
-use stomp_proto::frame::AckMode;
+use stomp_proto::frame::{AckMode, Header};
 use stomp_proto::server::Failure;
 
 use super::{Token, message};
-use crate::backend::{Job, Outcome};
+use crate::backend::{Job, Outcome, Outgoing};
 
 /// What tells the consumers of a session apart: the id of a subscription may be used again.
 pub(super) type ConsumerNumber = u64;
@@ -45,25 +45,44 @@ pub(super) struct Publish {
     pub(super) key: ShortString,
     pub(super) properties: Box<BasicProperties>,
     pub(super) body: Bytes,
+    /// What head and body take up.
+    octets: usize,
 }
 
-/// What a message takes besides its body, about.
+/// What a step takes besides what may be long, about: its names, and what it is kept in.
 const OVERHEAD: usize = 1 << 10;
+/// What a header or an argument takes besides its octets, about.
+const ENTRY: usize = 128;
 
 impl Step {
     /// The octets that it holds, about.
     pub(super) fn octets(&self) -> usize {
-        match self {
-            Self::Publish(publish) => publish.body.len() + OVERHEAD,
-            Self::Declare { .. }
-            | Self::Bind { .. }
-            | Self::Qos { .. }
-            | Self::Consume(_)
-            | Self::Cancel { .. }
-            | Self::Delete { .. }
-            | Self::Settle { .. } => 0,
-        }
+        let octets = match self {
+            Self::Publish(publish) => publish.octets,
+            Self::Declare { arguments, .. } | Self::Consume(Start { arguments, .. }) => {
+                let entries = arguments.inner().iter();
+                entries.map(|(name, value)| name.as_str().len() + value_octets(value)).sum()
+            }
+            Self::Settle { deliveries, .. } => size_of_val(deliveries.as_slice()),
+            Self::Bind { .. } | Self::Qos { .. } | Self::Cancel { .. } | Self::Delete { .. } => 0,
+        };
+        octets + OVERHEAD
     }
+}
+
+fn value_octets(value: &AMQPValue) -> usize {
+    ENTRY
+        + match value {
+            AMQPValue::LongString(text) => text.as_bytes().len(),
+            AMQPValue::FieldArray(values) => values.as_slice().iter().map(value_octets).sum(),
+            // The others are numbers.
+            _ => 0,
+        }
+}
+
+fn message_octets(message: Outgoing<'_>) -> usize {
+    let header = |header: Header<'_>| header.name().len() + header.value().len() + ENTRY;
+    message.body.len() + message.headers.iter().map(header).sum::<usize>()
 }
 
 /// The steps of jobs that are to be carried out as one; the numbers of new consumers are drawn.
@@ -77,8 +96,7 @@ pub(super) fn steps(
             Job::Settle(outcome, deliveries) => steps.push(Step::Settle { outcome, deliveries }),
             Job::Carry { plan, message } => {
                 for action in plan {
-                    let body = message.map(|message| message.body);
-                    steps.extend(step(action, body, &mut draw)?);
+                    steps.extend(step(action, message, &mut draw)?);
                 }
             }
         }
@@ -88,7 +106,7 @@ pub(super) fn steps(
 
 fn step(
     action: Action<'_>,
-    body: Option<&Bytes>,
+    message: Option<Outgoing<'_>>,
     draw: &mut impl FnMut() -> ConsumerNumber,
 ) -> Result<Option<Step>, Failure> {
     Ok(match action {
@@ -112,8 +130,10 @@ fn step(
         Action::Publish { exchange, key, properties } => {
             let (exchange, key) = (short(&exchange)?, short(&key)?);
             let properties = Box::new(message::properties(&properties)?);
-            let publish = |body: &Bytes| Publish { exchange, key, properties, body: body.clone() };
-            body.map(|body| Step::Publish(publish(body)))
+            message.map(|message| {
+                let (body, octets) = (message.body.clone(), message_octets(message));
+                Step::Publish(Publish { exchange, key, properties, body, octets })
+            })
         }
         Action::Cancel { tag } => Some(Step::Cancel { tag }),
         Action::Delete { queue } => Some(Step::Delete { queue: short(&queue)? }),
@@ -155,5 +175,49 @@ fn value(argument: Argument) -> AMQPValue {
             let texts: Vec<_> = texts.iter().map(|it| text(it)).collect();
             AMQPValue::FieldArray(texts.into())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use stomp_proto::destination::{Planner, PlannerConfig};
+    use stomp_proto::{Command, Frame};
+
+    use super::*;
+    use crate::names;
+
+    fn octets(frame: &Frame) -> usize {
+        let mut planner = Planner::new(PlannerConfig::default());
+        let (headers, body) = (frame.headers(), frame.body());
+        let (plan, message) = match frame.command() {
+            Command::Send => {
+                (planner.send(headers, names::queue), Some(Outgoing { headers, body }))
+            }
+            _ => (planner.subscribe(headers, names::queue), None),
+        };
+        let steps = steps(vec![Job::Carry { plan: plan.unwrap(), message }], || 0).unwrap();
+        steps.iter().map(Step::octets).sum()
+    }
+
+    #[test]
+    fn what_a_client_may_make_long_counts() {
+        let long = "x".repeat(60_000);
+        let send = || Frame::builder(Command::Send).header("destination", "/queue/a");
+        let subscribe = || {
+            let subscribe = Frame::builder(Command::Subscribe).header("destination", "/queue/a");
+            subscribe.header("id", "0")
+        };
+        for (short, long) in [
+            (send(), send().header("a", &long)),
+            (send(), send().body(long.clone())),
+            (subscribe(), subscribe().header("x-dead-letter-exchange", &long)),
+            (subscribe(), subscribe().header("x-stream-filter", &long)),
+        ] {
+            let (short, long) = (octets(&short.build()), octets(&long.build()));
+            assert!(short < 10_000 && (60_000..70_000).contains(&long), "{short} {long}");
+        }
+        let deliveries = vec![Token(0); 1000];
+        let settle = Step::Settle { outcome: Outcome::Consumed, deliveries };
+        assert!(settle.octets() >= 8000);
     }
 }

@@ -286,7 +286,7 @@ impl Link {
 }
 
 async fn publish(channel: &Channel, message: Publish) -> Result<PublisherConfirm, Error> {
-    let Publish { exchange, key, properties, body } = message;
+    let Publish { exchange, key, properties, body, .. } = message;
     let options = BasicPublishOptions::default();
     channel.basic_publish(exchange, key, options, &body, *properties).await
 }

@@ -57,6 +57,14 @@ impl Exchanges {
         self.bindings
     }
 
+    pub(super) fn is_bound(&self, name: &str, key: &str, queue: QueueId) -> bool {
+        let exchange = self.all.iter().find(|(known, _)| *known == name);
+        exchange.is_some_and(|(_, exchange)| {
+            let bound = [&exchange.bindings, &exchange.patterns].map(|it| it.get(key));
+            bound.into_iter().flatten().any(|queues| queues.contains(&queue))
+        })
+    }
+
     /// The queues that a message gets to, each once.
     pub(super) fn route(&self, name: &str, key: &str) -> Vec<QueueId> {
         let exchange = self.all.iter().find(|(known, _)| *known == name);

@@ -2,7 +2,8 @@
 
 use alloc::borrow::Cow;
 use alloc::sync::Arc;
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::ops::Deref;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use stomp_proto::Frame;
 use stomp_proto::destination::name::{PERSISTENT, REDELIVERED, REPLY_TO};
@@ -13,8 +14,10 @@ use stomp_proto::server::Delivery;
 
 use crate::backend::Outgoing;
 
-/// What a message takes besides its octets, about.
+/// What a message takes besides its octets, about, with its place in a queue.
 const OVERHEAD: usize = 512;
+/// Of that, what its place in a queue takes: one message may be in very many.
+pub(super) const ENTRY: usize = 128;
 
 /// Shared by the queues that have it.
 #[derive(Debug)]
@@ -23,12 +26,12 @@ pub(super) struct Message {
     content: Frame,
     first: Delivery,
     octets: usize,
-    /// Where it counts once it is in a queue, for as long as it is there.
+    /// How many queues it is in.
+    queues: AtomicUsize,
     held: Held,
-    is_held: AtomicBool,
 }
 
-/// The octets of all messages in queues, each once.
+/// The octets of all messages in queues, each once, and of all their places there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Held(Arc<AtomicUsize>);
 
@@ -38,11 +41,44 @@ impl Held {
     }
 }
 
-impl Drop for Message {
+/// Which time it is that a message is delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Time {
+    First,
+    Again,
+}
+
+/// A message in a queue, where it counts for as long as it is there.
+#[derive(Debug)]
+pub(super) struct Kept(Arc<Message>);
+
+impl Kept {
+    pub(super) fn new(message: Arc<Message>) -> Self {
+        let is_first = message.queues.fetch_add(1, Ordering::Relaxed) == 0;
+        let octets = if is_first { message.octets } else { ENTRY };
+        message.held.0.fetch_add(octets, Ordering::Relaxed);
+        Self(message)
+    }
+
+    pub(super) fn message(&self) -> Arc<Message> {
+        self.0.clone()
+    }
+}
+
+impl Drop for Kept {
     fn drop(&mut self) {
-        if *self.is_held.get_mut() {
-            self.held.0.fetch_sub(self.octets, Ordering::Relaxed);
-        }
+        let was_last = self.0.queues.fetch_sub(1, Ordering::Relaxed) == 1;
+        // The last one takes the message with it.
+        let octets = if was_last { self.0.octets } else { ENTRY };
+        self.0.held.0.fetch_sub(octets, Ordering::Relaxed);
+    }
+}
+
+impl Deref for Kept {
+    type Target = Message;
+
+    fn deref(&self) -> &Message {
+        &self.0
     }
 }
 
@@ -78,29 +114,25 @@ impl Message {
             frame.header(&header.name(), &value)
         });
         let content = content.build();
-        let first = delivery(&content, false);
+        let first = delivery(&content, Time::First);
         // The headers are there twice, in `first` as well.
         let header_octets: usize =
             content.headers().iter().map(|it| it.name().len() + it.value().len() + 2).sum();
         let octets = content.body().len() + 2 * header_octets + OVERHEAD;
-        Self { content, first, octets, held: held.clone(), is_held: AtomicBool::new(false) }
+        Self { content, first, octets, queues: AtomicUsize::new(0), held: held.clone() }
     }
 
-    /// Takes it into account: it is in a queue, the first or another.
-    pub(super) fn hold(&self) {
-        if !self.is_held.swap(true, Ordering::Relaxed) {
-            self.held.0.fetch_add(self.octets, Ordering::Relaxed);
-        }
-    }
-
-    /// What it counts in a queue.
+    /// What it counts in a queue, its place included.
     pub(super) fn octets(&self) -> usize {
         self.octets
     }
 
     /// What a subscriber gets.
-    pub(super) fn delivery(&self, redelivered: bool) -> Delivery {
-        if redelivered { delivery(&self.content, true) } else { self.first.clone() }
+    pub(super) fn delivery(&self, time: Time) -> Delivery {
+        match time {
+            Time::First => self.first.clone(),
+            Time::Again => delivery(&self.content, time),
+        }
     }
 }
 
@@ -113,10 +145,13 @@ fn destination<'a>(sent: Headers<'a>, exchange: &str, key: &str) -> Cow<'a, str>
     }
 }
 
-fn delivery(content: &Frame, redelivered: bool) -> Delivery {
+fn delivery(content: &Frame, time: Time) -> Delivery {
     let destination = content.header(DESTINATION).unwrap_or_default();
-    let again = if redelivered { "true" } else { "false" };
-    let start = Delivery::builder(&*destination).header(REDELIVERED, again);
+    let redelivered = match time {
+        Time::First => "false",
+        Time::Again => "true",
+    };
+    let start = Delivery::builder(&*destination).header(REDELIVERED, redelivered);
     // The builder leaves out what the server owns, the destination as well.
     let headers = content.headers();
     let built = headers.iter().fold(start, |it, header| it.header(header.name(), header.value()));

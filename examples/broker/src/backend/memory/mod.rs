@@ -14,9 +14,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ::core::time::Duration;
 use stomp_proto::server::Failure;
+use tokio::select;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
-use tokio::{pin, select};
 
 use self::core::{Core, Mail, Performed};
 use super::{Backend, Channel, Job, Login, Notice, Outcome, Submitted};
@@ -31,9 +31,9 @@ pub struct MemoryLimits {
     /// to wait; one of a single session drops the oldest messages that nobody has instead. Default:
     /// 64 MiB.
     pub max_queue_len: usize,
-    /// Octets of all messages. From there on a queue is full that would have more than its share, which
-    /// is this by [`MemoryLimits::max_queues`]; so that whoever fills the memory does not keep out those
-    /// who do not. Default: 1 GiB.
+    /// Octets of all messages, which they never exceed. When half of it is taken, a queue is full that
+    /// would have more than its share, which is a quarter of it by [`MemoryLimits::max_queues`]; so that
+    /// whoever fills the memory does not keep out those who do not. Default: 1 GiB.
     pub max_len: usize,
     /// How long a SEND to a full queue may wait before its session ends. Default: 30 s.
     pub max_wait: Duration,
@@ -68,7 +68,6 @@ pub struct Memory {
 #[derive(Debug)]
 struct Shared {
     core: Mutex<Core>,
-    room: Arc<Notify>,
     held: Held,
 }
 
@@ -83,10 +82,9 @@ impl Memory {
     /// No queues yet.
     #[must_use]
     pub fn new(limits: MemoryLimits) -> Self {
-        let (room, max_wait) = (Arc::new(Notify::new()), limits.max_wait);
-        let held = Held::default();
-        let core = Mutex::new(Core::new(limits, room.clone(), held.clone()));
-        Self { shared: Arc::new(Shared { core, room, held }), max_wait }
+        let (held, max_wait) = (Held::default(), limits.max_wait);
+        let core = Mutex::new(Core::new(limits, held.clone()));
+        Self { shared: Arc::new(Shared { core, held }), max_wait }
     }
 }
 
@@ -143,7 +141,7 @@ impl Channel for MemoryChannel {
         let mut core = self.shared.core();
         if self.waiting.is_some() {
             // The connection is lost, or it would not have been polled.
-            core.abandon(steps);
+            core.abandon(self.session, steps);
             return Submitted::Failed(Failure::new("queue is full"));
         }
         match core.perform(self.session, steps) {
@@ -165,9 +163,6 @@ impl Channel for MemoryChannel {
     async fn next_notice(&mut self, has_room: bool) -> Notice<Token> {
         let shared = self.shared.clone();
         loop {
-            // Before looking, so that what changes meanwhile is not missed.
-            let room = shared.room.notified();
-            pin!(room);
             if let Some(notice) = self.retry() {
                 return notice;
             }
@@ -175,7 +170,7 @@ impl Channel for MemoryChannel {
             match mail {
                 Some(Mail::Message(queue, it)) => {
                     let token = Token { queue, position: it.position };
-                    let delivery = it.message.delivery(it.redelivered);
+                    let delivery = it.message.delivery(it.time);
                     return Notice::Message { consumer: it.consumer.tag, delivery, token };
                 }
                 Some(Mail::Cancelled(tag)) => return Notice::Cancelled(tag),
@@ -183,8 +178,8 @@ impl Channel for MemoryChannel {
             }
             let deadline = self.waiting.as_ref().map(|waiting| waiting.deadline);
             select! {
+                // What it is told of meanwhile is not missed.
                 () = self.has_mail.notified() => {}
-                () = room, if deadline.is_some() => {}
                 () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {}
             }
         }
@@ -192,7 +187,7 @@ impl Channel for MemoryChannel {
 
     async fn close(mut self, open: Vec<Token>) {
         if let Some(Waiting { steps, .. }) = self.waiting.take() {
-            self.shared.core().abandon(steps);
+            self.shared.core().abandon(self.session, steps);
         }
         self.shared.core().close(self.session, &open);
     }
@@ -207,7 +202,7 @@ impl MemoryChannel {
             Performed::Done => Some(Notice::Done),
             Performed::Failed(failure) => Some(Notice::Failed(failure)),
             Performed::Full(steps) if Instant::now() >= deadline => {
-                core.abandon(steps);
+                core.abandon(self.session, steps);
                 let failure = Failure::new("queue is full");
                 Some(Notice::Failed(failure.explanation("nobody has made room in time\n")))
             }

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use stomp_proto::Text;
 use stomp_proto::destination::{ConsumerTag, QueueFlags};
 
-use super::message::Message;
+use super::message::{Kept, Message, Time};
 use crate::backend::Outcome;
 
 /// Names a queue; not used again when it is gone.
@@ -43,10 +43,10 @@ pub(super) struct Consumer {
     pub(super) tag: ConsumerTag,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Entry {
-    message: Arc<Message>,
-    redelivered: bool,
+    message: Kept,
+    time: Time,
 }
 
 #[derive(Debug)]
@@ -63,7 +63,7 @@ pub(super) struct Assignment {
     pub(super) consumer: Consumer,
     pub(super) position: Position,
     pub(super) message: Arc<Message>,
-    pub(super) redelivered: bool,
+    pub(super) time: Time,
 }
 
 impl Queue {
@@ -87,9 +87,9 @@ impl Queue {
     }
 
     pub(super) fn push(&mut self, message: Arc<Message>) {
-        message.hold();
         self.octets += message.octets();
-        self.ready.insert(self.next, Entry { message, redelivered: false });
+        let message = Kept::new(message);
+        self.ready.insert(self.next, Entry { message, time: Time::First });
         self.next += 1;
     }
 
@@ -122,9 +122,9 @@ impl Queue {
         let consumer = place.consumer.clone();
         self.consumers.push_back(place);
         let (position, entry) = self.ready.pop_first()?;
-        self.out.insert(position, (entry.clone(), consumer.clone()));
-        let Entry { message, redelivered } = entry;
-        Some(Assignment { consumer, position, message, redelivered })
+        let (message, time) = (entry.message.message(), entry.time);
+        self.out.insert(position, (entry, consumer.clone()));
+        Some(Assignment { consumer, position, message, time })
     }
 
     /// Settles what a consumer had. What is to be had again goes back to its place.
@@ -139,7 +139,7 @@ impl Queue {
                 self.ready.insert(position, entry);
             }
             Outcome::GivenBack => {
-                entry.redelivered = true;
+                entry.time = Time::Again;
                 self.ready.insert(position, entry);
             }
         }

@@ -24,11 +24,30 @@ pub(super) fn locked(queue: &str) -> Failure {
     Failure::new("resource_locked").explanation(explanation)
 }
 
-/// The queue is there with another property.
-pub(super) fn inequivalent(property: &str, queue: &str, wanted: bool, current: bool) -> Failure {
-    let explanation = format!(
-        "PRECONDITION_FAILED - inequivalent arg '{property}' for queue '{queue}' in vhost '/': \
-         received '{wanted}' but current is '{current}'"
-    );
-    Failure::new("precondition_failed").explanation(explanation)
+/// The queue is there with another value of a property.
+pub(super) struct Inequivalent {
+    pub(super) property: &'static str,
+    pub(super) wanted: bool,
+    pub(super) current: bool,
+}
+
+impl Inequivalent {
+    pub(super) fn of(self, queue: &str) -> Failure {
+        let Self { property, wanted, current } = self;
+        let explanation = format!(
+            "PRECONDITION_FAILED - inequivalent arg '{property}' for queue '{queue}' in vhost '/': \
+             received '{wanted}' but current is '{current}'"
+        );
+        Failure::new("precondition_failed").explanation(explanation)
+    }
+}
+
+/// There are as many as there may be.
+pub(super) fn too_many(what: &str) -> Failure {
+    Failure::new("resource_error").explanation(format!("too many {what}\n"))
+}
+
+/// There would be no room for it if there was nothing else.
+pub(super) fn too_much() -> Failure {
+    Failure::new("resource_error").explanation("more than there can ever be room for\n")
 }

@@ -1,5 +1,7 @@
 //! All queues, exchanges and consumers, under one lock: sessions, and what they ask for.
 
+mod prospect;
+mod room;
 mod topology;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -11,16 +13,14 @@ use stomp_proto::server::Failure;
 use tokio::sync::Notify;
 use tracing::warn;
 
+use self::room::{Lack, Room};
 use super::exchange::Exchanges;
 use super::message::Held;
 use super::queue::{Assignment, Queue, QueueId, SessionId};
-use super::refusal;
 use super::step::Step;
 use super::{MemoryLimits, Token};
 use crate::backend::Outcome;
 
-/// Octets of a name or key, as in AMQP.
-const MAX_NAME_LEN: usize = 255;
 /// Messages that are the turn of a session, and not fetched.
 const MAX_MAIL: usize = 256;
 
@@ -34,11 +34,9 @@ pub(super) struct Core {
     next_id: u64,
     /// Of them those that are of a single session.
     owned: usize,
-    /// Told when a full queue is so no longer.
-    room: Arc<Notify>,
     held: Held,
-    /// Whether the messages took up all that they may when it was last looked at.
-    was_crowded: bool,
+    /// Those who wait for room.
+    waiting: BTreeMap<SessionId, Lack>,
 }
 
 #[derive(Debug)]
@@ -47,6 +45,7 @@ struct Session {
     mail: VecDeque<Mail>,
     /// Whether a message was not its turn for want of room there.
     is_behind: bool,
+    /// Told when there is mail, or room for what it waits with.
     has_mail: Arc<Notify>,
     consumers: BTreeMap<ConsumerTag, QueueId>,
     /// For consumers that start from now on.
@@ -64,12 +63,12 @@ pub(super) enum Mail {
 pub(super) enum Performed {
     Done,
     Failed(Failure),
-    /// A queue is full. Nothing was done.
+    /// There is no room. Nothing was done, and the session is told when to try again.
     Full(Vec<Step>),
 }
 
 impl Core {
-    pub(super) fn new(limits: MemoryLimits, room: Arc<Notify>, held: Held) -> Self {
+    pub(super) fn new(limits: MemoryLimits, held: Held) -> Self {
         Self {
             limits,
             exchanges: Exchanges::new(),
@@ -78,9 +77,8 @@ impl Core {
             sessions: BTreeMap::new(),
             next_id: 0,
             owned: 0,
-            room,
             held,
-            was_crowded: false,
+            waiting: BTreeMap::new(),
         }
     }
 
@@ -115,6 +113,7 @@ impl Core {
     /// Ends a session: its consumers and exclusive queues go, and what it left open goes back.
     pub(super) fn close(&mut self, id: SessionId, open: &[Token]) {
         let Some(session) = self.sessions.remove(&id) else { return };
+        self.waiting.remove(&id);
         // All at once: what one of its consumers gives back must not go to the next one.
         let mut queues: Vec<_> = session.consumers.into_values().collect();
         queues.sort_unstable();
@@ -127,7 +126,7 @@ impl Core {
         for mail in session.mail {
             self.give_back(&mail);
         }
-        self.settle(Outcome::GivenBack, open);
+        self.mark(Outcome::GivenBack, open);
         for queue in queues {
             self.leave(queue);
         }
@@ -142,131 +141,67 @@ impl Core {
 
     /// Carries out steps, all or none.
     pub(super) fn perform(&mut self, session: SessionId, steps: Vec<Step>) -> Performed {
-        if let Err(failure) = self.check(session, &steps) {
-            self.abandon(steps);
-            return Performed::Failed(failure);
-        }
-        if self.has_to_wait(&steps) {
-            return Performed::Full(steps);
-        }
-        let mut steps = steps.into_iter();
-        while let Some(step) = steps.next() {
-            if let Err(failure) = self.carry(session, step) {
-                self.abandon(steps);
+        let for_owned = match self.look_at(session, &steps) {
+            Ok(Room::Enough { for_owned }) => for_owned,
+            Ok(Room::Lacking(lack)) => {
+                self.waiting.insert(session, lack);
+                return Performed::Full(steps);
+            }
+            Err(failure) => {
+                self.abandon(session, steps);
                 return Performed::Failed(failure);
             }
+        };
+        self.waiting.remove(&session);
+        for step in steps {
+            self.carry(session, step, for_owned);
         }
         self.look_for_room();
         Performed::Done
     }
 
     /// Gives back what steps would have settled that are not carried out.
-    pub(super) fn abandon(&mut self, steps: impl IntoIterator<Item = Step>) {
+    pub(super) fn abandon(&mut self, session: SessionId, steps: Vec<Step>) {
+        self.waiting.remove(&session);
         for step in steps {
             if let Step::Settle { deliveries, .. } = step {
-                self.settle(Outcome::GivenBack, &deliveries);
+                self.mark(Outcome::GivenBack, &deliveries);
             }
         }
         self.look_for_room();
     }
 
-    /// What would fail of a transaction, before any of it is done.
-    fn check(&self, session: SessionId, steps: &[Step]) -> Result<(), Failure> {
-        for step in steps {
-            // They are kept, and patterns are matched with them: by what they are short.
-            if step.names().any(|name| name.len() > MAX_NAME_LEN) {
-                return Err(refusal::too_long());
-            }
-            match step {
-                Step::Publish { exchange, .. } | Step::Bind { exchange, .. } => {
-                    self.check_exchange(exchange)?;
-                }
-                Step::Declare { queue, flags } => self.check_declare(session, queue, *flags)?,
-                Step::Qos { .. }
-                | Step::Consume { .. }
-                | Step::Cancel { .. }
-                | Step::Delete { .. }
-                | Step::Settle { .. } => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a message would come to a full queue. One that is of a single session drops its oldest
-    /// instead: a slow subscriber to a topic is nobody else's trouble.
-    fn has_to_wait(&self, steps: &[Step]) -> bool {
-        steps.iter().any(|step| {
-            let Step::Publish { exchange, key, message } = step else { return false };
-            let queues = self.route(exchange, key);
-            if queues.is_empty() && exchange.is_empty() {
-                // Perhaps one of the steps makes it.
-                return self.is_crowded() && message.octets() > self.share();
-            }
-            queues.iter().any(|queue| self.is_full(*queue, message.octets()))
-        })
-    }
-
-    /// Whether a queue has no room for a message of so many octets.
-    fn is_full(&self, queue: QueueId, octets: usize) -> bool {
-        let queue = self.queues.get(&queue).filter(|queue| queue.owner.is_none());
-        queue.is_some_and(|queue| {
-            let is_crowding = self.is_crowded() && queue.octets() + octets > self.share();
-            queue.octets() >= self.limits.max_queue_len || is_crowding
-        })
-    }
-
-    /// Whether messages take up all that they may.
-    fn is_crowded(&self) -> bool {
-        self.held.octets() >= self.limits.max_len
-    }
-
-    /// What each queue may have then.
-    fn share(&self) -> usize {
-        self.limits.max_len / self.limits.max_queues.max(1)
-    }
-
-    /// Tells those who wait when it is crowded no longer.
-    fn look_for_room(&mut self) {
-        let is_crowded = self.is_crowded();
-        if self.was_crowded && !is_crowded {
-            self.room.notify_waiters();
-        }
-        self.was_crowded = is_crowded;
-    }
-
-    fn carry(&mut self, session: SessionId, step: Step) -> Result<(), Failure> {
+    /// Carries out a step, which cannot fail: it was looked at. A queue of a single session may have so
+    /// much, and drops its oldest messages instead of being full: a slow subscriber to a topic is nobody
+    /// else's trouble.
+    fn carry(&mut self, session: SessionId, step: Step, for_owned: usize) {
         match step {
-            Step::Declare { queue, flags } => self.declare(session, &queue, flags)?,
+            Step::Declare { queue, flags } => self.declare(session, queue, flags),
             Step::Bind { queue, exchange, key } => {
-                self.bind(session, &queue, &exchange, &key)?;
+                if let Some(queue) = self.names.get(&queue) {
+                    self.exchanges.bind(&exchange, &key, *queue);
+                }
             }
             Step::Qos { prefetch_count } => {
                 if let Some(session) = self.sessions.get_mut(&session) {
                     session.prefetch_count = Some(prefetch_count);
                 }
             }
-            Step::Consume { queue, tag, mode } => self.consume(session, &queue, tag, mode)?,
+            Step::Consume { queue, tag, mode } => self.consume(session, &queue, tag, mode),
             Step::Publish { exchange, key, message } => {
-                let most = self.limits.max_queue_len;
-                let most = if self.is_crowded() { most.min(self.share()) } else { most };
                 for id in self.route(&exchange, &key) {
                     let Some(queue) = self.queues.get_mut(&id) else { continue };
                     queue.push(message.clone());
-                    if queue.owner.is_some() && queue.shrink_to(most) {
+                    if queue.owner.is_some() && queue.shrink_to(for_owned) {
                         warn!(queue = %queue.name, "slow consumer: its oldest messages are dropped");
                     }
                     self.dispatch(id);
                 }
             }
             Step::Cancel { tag } => self.cancel(session, &tag),
-            Step::Delete { queue } => {
-                if let Ok(queue) = self.find(session, &queue) {
-                    self.delete(queue);
-                }
-            }
-            Step::Settle { outcome, deliveries } => self.settle(outcome, &deliveries),
+            Step::Delete { queue } => self.delete_of(session, &queue),
+            Step::Settle { outcome, deliveries } => self.mark(outcome, &deliveries),
         }
-        Ok(())
     }
 
     fn route(&self, exchange: &str, key: &str) -> Vec<QueueId> {
@@ -279,17 +214,18 @@ impl Core {
     // ---- deliveries
 
     pub(super) fn settle(&mut self, outcome: Outcome, deliveries: &[Token]) {
+        self.mark(outcome, deliveries);
+        self.look_for_room();
+    }
+
+    /// Settles, and leaves it to others to look for those who wait for room.
+    fn mark(&mut self, outcome: Outcome, deliveries: &[Token]) {
         let mut touched = Vec::new();
         for Token { queue: id, position } in deliveries {
             let Some(queue) = self.queues.get_mut(id) else { continue };
-            let was_full = queue.octets() >= self.limits.max_queue_len;
             queue.settle(*position, outcome);
-            if was_full && queue.octets() < self.limits.max_queue_len {
-                self.room.notify_waiters();
-            }
             touched.push(*id);
         }
-        self.look_for_room();
         // When all are back in their places.
         touched.sort_unstable();
         touched.dedup();

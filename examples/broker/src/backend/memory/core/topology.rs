@@ -3,103 +3,36 @@
 use stomp_proto::Text;
 use stomp_proto::destination::{ConsumerTag, QueueFlags};
 use stomp_proto::frame::AckMode;
-use stomp_proto::server::Failure;
 
 use super::{Core, Mail};
 use crate::backend::Outcome;
 use crate::backend::memory::queue::{Consumer, Queue, QueueId, SessionId};
-use crate::backend::memory::refusal;
 
 impl Core {
-    pub(super) fn check_exchange(&self, exchange: &str) -> Result<(), Failure> {
-        // Empty: the default exchange.
-        if exchange.is_empty() || self.exchanges.exists(exchange) {
-            return Ok(());
+    pub(super) fn queue_of_name(&self, name: &str) -> Option<&Queue> {
+        self.names.get(name).and_then(|id| self.queues.get(id))
+    }
+
+    /// How many queues there are that are not of a single session.
+    pub(super) fn shared(&self) -> usize {
+        self.queues.len() - self.owned
+    }
+
+    /// Makes a queue, if it is not there.
+    pub(super) fn declare(&mut self, session: SessionId, name: Text, flags: QueueFlags) {
+        if self.names.contains_key(&name) {
+            return;
         }
-        Err(refusal::not_found("exchange", exchange))
+        let id = QueueId(self.draw_id());
+        let owner = flags.exclusive.unwrap_or(false).then_some(session);
+        self.owned += usize::from(owner.is_some());
+        self.queues.insert(id, Queue::new(name.clone(), flags, owner));
+        self.names.insert(name, id);
     }
 
-    pub(super) fn bind(
-        &mut self,
-        session: SessionId,
-        queue: &Text,
-        exchange: &str,
-        key: &Text,
-    ) -> Result<(), Failure> {
-        let queue = self.find(session, queue)?;
-        self.check_exchange(exchange)?;
-        if self.exchanges.bindings() >= self.limits.max_bindings {
-            return Err(Failure::new("resource_error").explanation("too many bindings\n"));
-        }
-        self.exchanges.bind(exchange, key, queue);
-        Ok(())
-    }
-
-    pub(super) fn check_declare(
-        &self,
-        session: SessionId,
-        name: &Text,
-        flags: QueueFlags,
-    ) -> Result<(), Failure> {
-        let wants_it_alone = flags.exclusive.unwrap_or(false);
-        let Some(queue) = self.names.get(name).and_then(|id| self.queues.get(id)) else {
-            // Those that last do not keep out those that go with their sessions.
-            let count = if wants_it_alone { self.owned } else { self.queues.len() - self.owned };
-            if count < self.limits.max_queues {
-                return Ok(());
-            }
-            return Err(Failure::new("resource_error").explanation("too many queues\n"));
-        };
-        if queue.owner != wants_it_alone.then_some(session) {
-            return Err(refusal::locked(name));
-        }
-        let same = |name, wanted: Option<bool>, current: Option<bool>| {
-            let (wanted, current) = (wanted.unwrap_or(false), current.unwrap_or(false));
-            if wanted == current {
-                return Ok(());
-            }
-            Err(refusal::inequivalent(name, &queue.name, wanted, current))
-        };
-        same("durable", flags.durable, queue.flags.durable)?;
-        same("auto_delete", flags.auto_delete, queue.flags.auto_delete)
-    }
-
-    pub(super) fn declare(
-        &mut self,
-        session: SessionId,
-        name: &Text,
-        flags: QueueFlags,
-    ) -> Result<(), Failure> {
-        self.check_declare(session, name, flags)?;
-        if !self.names.contains_key(name) {
-            let id = QueueId(self.draw_id());
-            let owner = flags.exclusive.unwrap_or(false).then_some(session);
-            self.owned += usize::from(owner.is_some());
-            self.queues.insert(id, Queue::new(name.clone(), flags, owner));
-            self.names.insert(name.clone(), id);
-        }
-        Ok(())
-    }
-
-    /// A queue that the session may use for itself.
-    pub(super) fn find(&self, session: SessionId, name: &Text) -> Result<QueueId, Failure> {
-        let found = self.names.get(name).and_then(|id| Some((id, self.queues.get(id)?)));
-        let Some((id, queue)) = found else {
-            return Err(refusal::not_found("queue", name));
-        };
-        check_owner(queue, session)?;
-        Ok(*id)
-    }
-
-    pub(super) fn consume(
-        &mut self,
-        id: SessionId,
-        queue: &Text,
-        tag: ConsumerTag,
-        mode: AckMode,
-    ) -> Result<(), Failure> {
-        let queue = self.find(id, queue)?;
-        let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
+    pub(super) fn consume(&mut self, id: SessionId, queue: &Text, tag: ConsumerTag, mode: AckMode) {
+        let Some(&queue_id) = self.names.get(queue) else { return };
+        let Some(session) = self.sessions.get_mut(&id) else { return };
         let credit = match (mode, session.prefetch_count) {
             // Settled as soon as it is in the outbox.
             (AckMode::Auto, _) => AUTO_CREDIT,
@@ -107,12 +40,11 @@ impl Core {
             (_, Some(0)) => u16::MAX.into(),
             (_, Some(prefetch_count)) => prefetch_count.into(),
         };
-        session.consumers.insert(tag.clone(), queue);
-        if let Some(queue) = self.queues.get_mut(&queue) {
+        session.consumers.insert(tag.clone(), queue_id);
+        if let Some(queue) = self.queues.get_mut(&queue_id) {
             queue.consume(Consumer { session: id, tag }, credit);
         }
-        self.dispatch(queue);
-        Ok(())
+        self.dispatch(queue_id);
     }
 
     /// Ends a consumer. What it was to have and did not fetch goes back unseen.
@@ -141,6 +73,15 @@ impl Core {
         }
     }
 
+    /// Deletes a queue, if the session may.
+    pub(super) fn delete_of(&mut self, session: SessionId, name: &str) {
+        let Some(&id) = self.names.get(name) else { return };
+        let queue = self.queues.get(&id);
+        if queue.is_some_and(|queue| queue.owner.is_none_or(|owner| owner == session)) {
+            self.delete(id);
+        }
+    }
+
     pub(super) fn delete(&mut self, id: QueueId) {
         let Some(queue) = self.queues.remove(&id) else { return };
         self.owned -= usize::from(queue.owner.is_some());
@@ -153,17 +94,8 @@ impl Core {
             session.mail.push_back(Mail::Cancelled(consumer.tag.clone()));
             session.has_mail.notify_one();
         }
-        // Whoever waits for room in it need not wait any more.
-        self.room.notify_waiters();
     }
 }
 
 /// Messages that a consumer in the mode auto is given ahead.
 const AUTO_CREDIT: usize = 16;
-
-fn check_owner(queue: &Queue, session: SessionId) -> Result<(), Failure> {
-    if queue.owner.is_none_or(|owner| owner == session) {
-        return Ok(());
-    }
-    Err(refusal::locked(&queue.name))
-}
