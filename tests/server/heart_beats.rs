@@ -232,6 +232,19 @@ fn a_server_that_does_not_listen_hears_no_silence() {
     assert_eq!(broker.told(), ["CLOSED PeerSilent []"], "now it listens");
 }
 
+/// A stream that has ended is not a silent one, however late what came with it is looked at.
+#[test]
+fn the_end_of_the_stream_is_not_taken_for_silence() {
+    let mut broker = lenient("1000,0", "0,1000");
+    broker.feed(SEND);
+    broker.server.handle_eof();
+    for at in [100, 2600, 60_000] {
+        broker.at(at);
+    }
+    assert_eq!(broker.deadline(), None);
+    assert_eq!(broker.told(), ["SEND /q \"x\"", "CLOSED Eof []"]);
+}
+
 /// What is queued between the deadline and the next poll fills the outbox: the server does not read
 /// on, but the silence was before.
 #[test]
