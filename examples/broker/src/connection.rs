@@ -49,11 +49,11 @@ pub(crate) async fn serve<C: Channel>(
             break;
         }
         let deadline = server.poll_timeout();
-        let has_room = gateway.has_room(&mut server);
+        let wanted = gateway.wanted(&mut server);
         select! {
             // What is to be written is gathered before it is written.
             biased;
-            notice = gateway.next_notice(has_room), if gateway.is_open() => {
+            notice = gateway.next_notice(wanted), if gateway.is_open() => {
                 gateway.act_on(&mut server, notice);
             }
             () = &mut shutdown, if patience.is_none() => {

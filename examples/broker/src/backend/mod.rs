@@ -47,12 +47,20 @@ pub trait Channel: Send + 'static {
     /// Settles deliveries at once, without a notice.
     fn settle(&mut self, outcome: Outcome, deliveries: Vec<Self::Token>);
 
-    /// What has happened next; no message unless there is room for one. A call that is given up loses
-    /// nothing.
-    fn next_notice(&mut self, has_room: bool) -> impl Future<Output = Notice<Self::Token>> + Send;
+    /// What has happened next. A call that is given up loses nothing.
+    fn next_notice(&mut self, wanted: Wanted) -> impl Future<Output = Notice<Self::Token>> + Send;
 
     /// Ends the channel: its consumers and its own queues go, and what was left open goes back.
     fn close(self, open: Vec<Self::Token>) -> impl Future<Output = ()> + Send;
+}
+
+/// What a session can hear of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Whatever happens.
+    All,
+    /// No message: there is no room for one.
+    NoMessage,
 }
 
 /// Who a client says that it is.

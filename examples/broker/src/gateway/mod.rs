@@ -16,7 +16,7 @@ use stomp_proto::{HeartBeat, Refused, Session, UsageError};
 use tokio::time::Instant;
 use tracing::{debug, warn};
 
-use crate::backend::{Channel, Notice, Outcome};
+use crate::backend::{Channel, Notice, Outcome, Wanted};
 use crate::names;
 
 pub(crate) use words::WORDING;
@@ -81,9 +81,9 @@ impl<C: Channel> Gateway<C> {
         self.is_over || (!is_ending && self.channel.is_ready())
     }
 
-    /// What the backend has to say next; about messages only if there is room for one.
-    pub(crate) async fn next_notice(&mut self, has_room: bool) -> Notice<C::Token> {
-        self.channel.next_notice(has_room).await
+    /// What the backend has to say next.
+    pub(crate) async fn next_notice(&mut self, wanted: Wanted) -> Notice<C::Token> {
+        self.channel.next_notice(wanted).await
     }
 
     /// Whether the session has had its last event.
@@ -96,11 +96,12 @@ impl<C: Channel> Gateway<C> {
         !self.is_over
     }
 
-    /// Whether the session can keep the books on one more delivery, and hold what it is.
-    pub(crate) fn has_room(&self, server: &mut Server<C>) -> bool {
-        !self.is_leaving
+    /// No message unless the session can keep the books on one more delivery, and hold what it is.
+    pub(crate) fn wanted(&self, server: &mut Server<C>) -> Wanted {
+        let has_room = !self.is_leaving
             && server.unacknowledged() < self.max_unacknowledged
-            && server.outbox().remaining() < OUTBOX_FULL
+            && server.outbox().remaining() < OUTBOX_FULL;
+        if has_room { Wanted::All } else { Wanted::NoMessage }
     }
 
     /// Ends the session from the broker's side, when what is under way was answered.

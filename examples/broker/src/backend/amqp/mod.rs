@@ -29,7 +29,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_stream::StreamMap;
 use tracing::warn;
 
-use super::{Backend, Channel, Job, Login, Notice, Outcome, Submitted};
+use super::{Backend, Channel, Job, Login, Notice, Outcome, Submitted, Wanted};
 use failure::gone;
 use login::connect;
 use step::{ConsumerNumber, Start, Step};
@@ -200,9 +200,9 @@ impl Channel for AmqpChannel {
         }
     }
 
-    async fn next_notice(&mut self, has_room: bool) -> Notice<Token> {
+    async fn next_notice(&mut self, wanted: Wanted) -> Notice<Token> {
         loop {
-            let has_messages = has_room && !self.consumers.is_empty();
+            let has_messages = wanted == Wanted::All && !self.consumers.is_empty();
             let overdue = self.under_way.front().map(|oldest| oldest.since + MAX_WAIT);
             select! {
                 biased;

@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use self::core::{Core, Mail, Performed};
-use super::{Backend, Channel, Job, Login, Notice, Outcome, Submitted};
+use super::{Backend, Channel, Job, Login, Notice, Outcome, Submitted, Wanted};
 use message::Held;
 use queue::{Position, QueueId, SessionId};
 use step::{Step, steps};
@@ -160,13 +160,16 @@ impl Channel for MemoryChannel {
         }
     }
 
-    async fn next_notice(&mut self, has_room: bool) -> Notice<Token> {
+    async fn next_notice(&mut self, wanted: Wanted) -> Notice<Token> {
         let shared = self.shared.clone();
         loop {
             if let Some(notice) = self.retry() {
                 return notice;
             }
-            let mail = if has_room { shared.core().fetch(self.session) } else { None };
+            let mail = match wanted {
+                Wanted::All => shared.core().fetch(self.session),
+                Wanted::NoMessage => None,
+            };
             match mail {
                 Some(Mail::Message(queue, it)) => {
                     let token = Token { queue, position: it.position };
