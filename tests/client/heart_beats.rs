@@ -199,6 +199,33 @@ fn how_early_and_how_late_can_be_configured() {
     assert_eq!(app.told(), ["CLOSED peer fell silent"]);
 }
 
+/// A driver that sleeps until the one deadline is woken for a beat or for silence, and for nothing
+/// else, however the two compare with the other time limits.
+///
+/// field case B78
+#[test]
+fn no_other_time_limit_wakes_a_session_with_heart_beats() {
+    for (interval, silence) in [(100, 700), (10_000, 20_500), (60_000, 120_500)] {
+        let hasty = limited(|limits| {
+            limits.connect_timeout = ms(2000);
+            limits.disconnect_timeout = ms(2000);
+            limits.close_timeout = ms(2000);
+        });
+        let beats = HeartBeat { can_send: 0, wants: interval };
+        let mut app = agreed_with(hasty.heart_beat(beats), (interval, 0));
+        let mut heard = 0;
+        for _ in 0..100 {
+            assert_eq!(app.deadline(), Some(u128::from(heard + silence)));
+            heard += u64::from(interval);
+            app.at(heard);
+            assert_eq!(app.hears("\n"), NOTHING);
+        }
+        assert_eq!(app.deadline(), Some(u128::from(heard + silence)));
+        app.at(heard + silence);
+        assert_eq!(app.told(), ["CLOSED peer fell silent"], "at the first call, without a spin");
+    }
+}
+
 /// requirements HB-008, HB-015, field case B75
 #[test]
 fn either_line_end_is_a_beat_that_came_and_lf_is_one_that_goes() {
