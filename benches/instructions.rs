@@ -29,7 +29,7 @@ const BATCH: usize = 64;
 
 type Job = fn(usize);
 
-const JOBS: [(&str, Job); 22] = [
+const JOBS: [(&str, Job); 23] = [
     ("decode/small/borrowed", |count| borrowed(corpus::SMALL, count)),
     ("decode/small/owned", |count| owned(corpus::SMALL, 4 * corpus::SMALL.len(), count)),
     ("decode/small/owned/16-octet-reads", |count| owned(corpus::SMALL, 16, count)),
@@ -48,6 +48,7 @@ const JOBS: [(&str, Job); 22] = [
     ("server/settle-one-of-1000", |count| settle_one(1000, count)),
     ("server/settle-one-of-100000", |count| settle_one(100_000, count)),
     ("server/settle-all-at-once", settle_all),
+    ("server/settle-beside-10000-held", settle_beside_held),
     ("session/beat-in", beats_in),
     ("session/beat-out", beats_out),
     ("client/small/poll-event", |count| client_messages(4 * corpus::SMALL.len(), count)),
@@ -205,6 +206,21 @@ fn settle_all(count: usize) {
     deliver(&mut server, subscription, count as u64);
     server.receive(format!("ACK\nid:a{count}-{}\n\n\0", count - 1).as_bytes());
     assert!(matches!(server.poll_event(Duration::ZERO), Some(Event::Ack { .. })));
+}
+
+/// One delivery and a cumulative ACK of it, while an open transaction settles those before it.
+fn settle_beside_held(count: usize) {
+    const HELD: usize = 10_000;
+    let (mut server, subscription) = subscribed(AckMode::Client);
+    deliver(&mut server, subscription, HELD as u64);
+    let ack = format!("ACK\nid:a{HELD}-{}\ntransaction:t\n\n\0", HELD - 1);
+    server.receive(format!("BEGIN\ntransaction:t\n\n\0{ack}").as_bytes());
+    assert!(server.poll_event(Duration::ZERO).is_none());
+    for tag in HELD + 1..=HELD + count {
+        deliver(&mut server, subscription, 1);
+        server.receive(format!("ACK\nid:a{tag}-{HELD}\n\n\0").as_bytes());
+        assert!(matches!(server.poll_event(Duration::ZERO), Some(Event::Ack { .. })));
+    }
 }
 
 /// Heart-beats into a session.

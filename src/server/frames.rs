@@ -63,12 +63,12 @@ impl<I: Instant, T> Server<I, T> {
             Command::Ack => self.settle(version, Settlement::Ack, frame, receipt),
             Command::Nack => self.settle(version, Settlement::Nack, frame, receipt),
             Command::Begin => self.begin(&frame, receipt),
-            Command::Abort => self.abort(&frame, receipt),
+            Command::Abort => self.abort(version, &frame, receipt),
             Command::Commit => self.commit(&frame, receipt).map(Some),
             Command::Disconnect => {
                 // STOMP 1.2, "BEGIN": open transactions are aborted.
                 let held: Vec<_> = self.transactions.end_all().collect();
-                self.give_back(&held);
+                self.give_back(version, held);
                 self.state = State::Closing(version);
                 self.link.stop_listening();
                 Ok(Some(Event::Disconnect { frame, reply: reply(receipt, Answers::Disconnect) }))

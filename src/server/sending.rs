@@ -7,7 +7,7 @@ use super::reply::Answers;
 use super::transactions::Held;
 use super::{Event, SendFrame, Server, Work};
 use crate::frame::{Text, name};
-use crate::{Frame, Instant, ProtocolError};
+use crate::{Frame, Instant, ProtocolError, Version};
 
 impl<I: Instant, T> Server<I, T> {
     pub(super) fn send(
@@ -39,11 +39,12 @@ impl<I: Instant, T> Server<I, T> {
 
     pub(super) fn abort(
         &mut self,
+        version: Version,
         frame: &Frame,
         receipt: Option<&Text>,
     ) -> Result<Option<Event<T>>, ProtocolError> {
         let held = self.transactions.end(&required(frame, name::TRANSACTION)?)?;
-        self.give_back(&held);
+        self.give_back(version, held);
         self.receipt(receipt);
         Ok(None)
     }

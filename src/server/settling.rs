@@ -1,6 +1,7 @@
 //! Deliveries as they leave the ledger: what ACK and NACK name and cover, and what goes back to the
 //! application.
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -39,7 +40,11 @@ impl<I: Instant, T> Server<I, T> {
         };
         let subscription = self.ledger.subscription(index);
         let subscription = subscription.ok_or(ProtocolError::UnknownDelivery)?;
-        let deliveries = self.covered(version, subscription, index);
+        let entry = self.subscriptions.get(subscription).ok_or(ProtocolError::UnknownDelivery)?;
+        let deliveries = match self.scope(version, entry.mode) {
+            AckScope::Cumulative => self.ledger.up_to(&entry.deliveries, Some(index)),
+            AckScope::Individual => [index].into(),
+        };
         let Some(transaction) = transaction else {
             let deliveries = self.take(&deliveries);
             let frame = AckFrame { frame, subscription };
@@ -47,8 +52,8 @@ impl<I: Instant, T> Server<I, T> {
             return Ok(Some(settlement.event(frame, deliveries, reply)));
         };
         self.transactions.check_room(&transaction, frame.octets(), self.link.limits())?;
-        for delivery in &deliveries {
-            self.ledger.hold(*delivery);
+        if let Some(entry) = self.subscriptions.get_mut(subscription) {
+            self.ledger.hold(&deliveries, &mut entry.deliveries);
         }
         let frame = AckFrame { frame: frame.to_compact(), subscription };
         self.transactions.hold(&transaction, Held::Settle { settlement, frame, deliveries });
@@ -79,15 +84,12 @@ impl<I: Instant, T> Server<I, T> {
         })
     }
 
-    /// All that an ACK or NACK of a delivery settles.
-    fn covered(&self, version: Version, of: SubscriptionId, index: Index) -> Vec<Index> {
-        let is_client_mode_cumulative =
-            version != Version::V1_0 || self.dialect.ack_on_1_0 == AckScope::Cumulative;
-        match self.subscriptions.get(of) {
-            Some(of) if of.mode == AckMode::Client && is_client_mode_cumulative => {
-                self.ledger.up_to(&of.deliveries, Some(index))
-            }
-            _ => [index].into(),
+    /// What an ACK or NACK of a delivery settles, in a subscription of that mode.
+    fn scope(&self, version: Version, mode: AckMode) -> AckScope {
+        match (mode, version) {
+            (AckMode::Client, Version::V1_0) => self.dialect.ack_on_1_0,
+            (AckMode::Client, _) => AckScope::Cumulative,
+            _ => AckScope::Individual,
         }
     }
 
@@ -98,16 +100,26 @@ impl<I: Instant, T> Server<I, T> {
     pub fn release(&mut self, subscription: SubscriptionId) -> Vec<LedgerEntry<T>> {
         let Some(entry) = self.subscriptions.get(subscription) else { return Vec::new() };
         let indices = self.ledger.up_to(&entry.deliveries, None);
-        self.take(&indices)
+        let mut released = self.take(&indices);
+        released.sort_unstable_by_key(|delivery| delivery.tag);
+        released
     }
 
-    /// Makes the deliveries open again that an aborted transaction settled.
-    pub(super) fn give_back(&mut self, held: &[Held]) {
+    /// Makes the deliveries open again that aborted transactions settled.
+    pub(super) fn give_back(&mut self, version: Version, held: Vec<Held>) {
+        let mut by_subscription = BTreeMap::<_, Vec<_>>::new();
         for held in held {
-            if let Held::Settle { deliveries, .. } = held {
-                for delivery in deliveries {
-                    self.ledger.let_go(*delivery);
-                }
+            if let Held::Settle { frame, deliveries, .. } = held {
+                by_subscription.entry(frame.subscription).or_default().extend(deliveries);
+            }
+        }
+        for (subscription, deliveries) in by_subscription {
+            let Some(mode) = self.subscriptions.get(subscription).map(|entry| entry.mode) else {
+                continue;
+            };
+            let scope = self.scope(version, mode);
+            if let Some(entry) = self.subscriptions.get_mut(subscription) {
+                self.ledger.let_go(deliveries, &mut entry.deliveries, scope);
             }
         }
     }

@@ -98,6 +98,32 @@ fn a_cumulative_ack_passes_over_what_a_transaction_holds() {
     assert_eq!(broker.told(), ["COMMIT t: ACK #0 [1, 2]"]);
 }
 
+#[test]
+fn what_is_given_back_is_in_the_order_of_delivery_again() {
+    for version in [V1_0, V1_1, V1_2] {
+        let (mut broker, messages) = Broker::with_open(version, "client", 6);
+        broker.feed("BEGIN\ntransaction:t\n\n\0BEGIN\ntransaction:u\n\n\0");
+        broker.settle("ACK", &messages[0], IN_T);
+        broker.settle("ACK", &messages[1], "transaction:u\n");
+        broker.settle("ACK", &messages[3], IN_T);
+        broker.settle("ACK", &messages[4], "transaction:u\n");
+        broker.feed("ABORT\ntransaction:u\n\n\0ABORT\ntransaction:t\n\n\0");
+        assert_eq!(broker.told(), NOTHING);
+        broker.ack(&messages[2]);
+        broker.ack(&messages[5]);
+        assert_eq!(broker.told(), ["ACK #0 [1, 2, 3]", "ACK #0 [4, 5, 6]"], "{version}");
+    }
+}
+
+#[test]
+fn the_application_is_given_back_what_was_delivered_in_order() {
+    let (mut broker, messages) = Broker::with_open(V1_2, "client-individual", 3);
+    broker.feed(BEGIN);
+    broker.settle("ACK", &messages[0], IN_T);
+    broker.feed("ABORT\ntransaction:t\n\n\0");
+    assert_eq!(broker.release(0), [1, 2, 3]);
+}
+
 /// chapter 0: requirement U-008 does not apply
 #[test]
 fn a_transaction_settles_deliveries_of_a_subscription_that_has_ended() {

@@ -3,11 +3,14 @@
 //! A slab, so that any delivery is found by its number at once, with a list through it for each
 //! subscription, so that a cumulative ACK costs what it settles and no more.
 
+mod list;
+
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
 
+pub(super) use self::list::List;
 use super::SubscriptionId;
 use super::ids::{ACK_PREFIX, parse_id};
 use super::settled::{Settled, SettledId};
@@ -62,6 +65,7 @@ struct Entry<T> {
     ids: Ids,
     value: T,
     hold: Hold,
+    /// Its neighbours in the list; stale while it is held.
     previous: Option<Index>,
     next: Option<Index>,
 }
@@ -82,14 +86,6 @@ pub(super) struct Ids {
 
 impl Ids {
     const OURS: Self = Self { message_id: None, ack_id: None };
-}
-
-/// The deliveries of one subscription, oldest first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct List {
-    first: Option<Index>,
-    last: Option<Index>,
-    pub(super) len: usize,
 }
 
 /// What an id says.
@@ -185,10 +181,7 @@ impl<T> Ledger<T> {
             }
             None => self.slots.push(Slot::Open(entry)),
         }
-        match previous.and_then(|previous| self.entry_mut(previous)) {
-            Some(previous) => previous.next = Some(index),
-            None => list.first = Some(index),
-        }
+        self.join(previous, Some(index), list);
         list.last = Some(index);
         list.len += 1;
         DeliveryTag(tag)
@@ -205,13 +198,8 @@ impl<T> Ledger<T> {
         };
         self.free = Some(index);
         self.open -= 1;
-        match entry.previous.and_then(|previous| self.entry_mut(previous)) {
-            Some(previous) => previous.next = entry.next,
-            None => list.first = entry.next,
-        }
-        match entry.next.and_then(|next| self.entry_mut(next)) {
-            Some(next) => next.previous = entry.previous,
-            None => list.last = entry.previous,
+        if entry.hold == Hold::Open {
+            self.join(entry.previous, entry.next, list);
         }
         list.len -= 1;
         self.forget(entry.tag, entry.ids);
@@ -233,33 +221,6 @@ impl<T> Ledger<T> {
             .collect();
         open.sort_unstable_by_key(|delivery| delivery.tag);
         open
-    }
-
-    /// Those of a list that no transaction holds, oldest first, up to and including `end`.
-    pub(super) fn up_to(&self, list: &List, end: Option<Index>) -> Vec<Index> {
-        let mut indices = Vec::new();
-        let mut next = list.first;
-        while let Some((index, entry)) = next.and_then(|at| Some((at, self.entry(at)?))) {
-            if entry.hold == Hold::Open {
-                indices.push(index);
-            }
-            next = entry.next.filter(|_| Some(index) != end);
-        }
-        indices
-    }
-
-    /// Marks a settlement as waiting for COMMIT.
-    pub(super) fn hold(&mut self, index: Index) {
-        if let Some(entry) = self.entry_mut(index) {
-            entry.hold = Hold::Tentative;
-        }
-    }
-
-    /// Takes such a mark back.
-    pub(super) fn let_go(&mut self, index: Index) {
-        if let Some(entry) = self.entry_mut(index) {
-            entry.hold = Hold::Open;
-        }
     }
 
     pub(super) fn subscription(&self, index: Index) -> Option<SubscriptionId> {
@@ -376,9 +337,9 @@ mod tests {
     use super::*;
     use crate::server::settled::REMEMBERED;
 
-    const SUBSCRIPTION: SubscriptionId = SubscriptionId(1);
+    pub(super) const SUBSCRIPTION: SubscriptionId = SubscriptionId(1);
 
-    fn ledger(count: u64) -> (Ledger<u64>, List) {
+    pub(super) fn ledger(count: u64) -> (Ledger<u64>, List) {
         let (mut ledger, mut list) = (Ledger::new(), List::default());
         for value in 0..count {
             ledger.open(SUBSCRIPTION, &mut list, Ids::default(), value);
@@ -386,7 +347,7 @@ mod tests {
         (ledger, list)
     }
 
-    fn values(ledger: &Ledger<u64>, list: &List) -> Vec<u64> {
+    pub(super) fn values(ledger: &Ledger<u64>, list: &List) -> Vec<u64> {
         let entries = ledger.up_to(list, None).into_iter();
         entries.map(|index| ledger.entry(index).unwrap().value).collect()
     }
@@ -479,16 +440,5 @@ mod tests {
         assert_eq!(ledger.find_by_ack_id("a1-0"), Found::Never);
         assert_eq!(ledger.find_by_message_id("9-9", any), Found::Open(0));
         assert_eq!(ledger.find_by_ack_id("a9-9"), Found::Open(0));
-    }
-
-    #[test]
-    fn a_held_settlement_is_nobodys_until_it_is_let_go() {
-        let (mut ledger, list) = ledger(3);
-        ledger.hold(1);
-        assert_eq!(ledger.find_by_ack_id("a2-1"), Found::Never);
-        assert_eq!(ledger.up_to(&list, Some(2)), [0, 2]);
-        ledger.let_go(1);
-        assert_eq!(ledger.find_by_ack_id("a2-1"), Found::Open(1));
-        assert_eq!(ledger.up_to(&list, Some(1)), [0, 1]);
     }
 }
