@@ -32,7 +32,7 @@ use counting::{counted, held};
 use sessions::{Broker, deliver, relay, subscribed, subscribed_in};
 use stomp_proto::codec::{Decoder, DecoderConfig, Item};
 use stomp_proto::frame::AckMode;
-use stomp_proto::server::Event;
+use stomp_proto::server::{Delivery, Event};
 use stomp_proto::{Session, Version};
 
 /// Does as many as that, and says how many units of cost that had.
@@ -41,13 +41,14 @@ type Round = Box<dyn FnMut(usize) -> usize>;
 /// Sets a job up for a size.
 type SetUp = fn(usize) -> Round;
 
-const JOBS: [(&str, SetUp); 9] = [
+const JOBS: [(&str, SetUp); 10] = [
     ("read/small", |read| reading(&corpus::SMALL.repeat(STREAM), read)),
     ("read/large-counted", |read| reading(&corpus::large_counted(), read)),
     ("read/large-to-nul", |read| reading(&corpus::large_to_nul(), read)),
     ("ack/1.2", |open| acknowledging(Version::V1_2, open)),
     ("ack/1.1", |open| acknowledging(Version::V1_1, open)),
     ("ack/1.0", |open| acknowledging(Version::V1_0, open)),
+    ("settle", settling),
     ("idle", idling),
     ("relay", relaying),
     ("copy", copying),
@@ -135,6 +136,29 @@ fn acknowledging(version: Version, open: usize) -> Round {
         }
         assert_eq!(server.unacknowledged(), open);
         count
+    })
+}
+
+/// That many deliveries, and one ACK of all. Units: deliveries.
+fn settling(open: usize) -> Round {
+    let (mut server, subscription) = subscribed(AckMode::Client);
+    Box::new(move |count| {
+        for _ in 0..count {
+            deliver(&mut server, subscription, open as u64 - 1);
+            let last = Delivery::builder("/q").body("hello").build();
+            server.deliver(subscription, &last, 0).expect("room for a delivery");
+            let len = server.outbox().remaining();
+            let octets = server.outbox().copy_to_bytes(len);
+            let message = core::str::from_utf8(&octets).expect("a text");
+            let ack = message.lines().find_map(|line| line.strip_prefix("ack:")).expect("an id");
+            server.receive(format!("ACK\nid:{ack}\n\n\0").as_bytes());
+            match server.poll_event(Duration::ZERO) {
+                Some(Event::Ack { deliveries, .. }) => assert_eq!(deliveries.len(), open),
+                other => panic!("no ACK of {ack}: {other:?}"),
+            }
+        }
+        assert_eq!(server.unacknowledged(), 0);
+        count * open
     })
 }
 
